@@ -70,6 +70,8 @@ def _open_bracket(text: str) -> int:
                     open_ones.pop()
                 case _:
                     pass
+            if len(open_ones) > DEEPEST:  # the scanner's time grows with the square of the depth
+                break
     except yaml.YAMLError:
         pass  # what was open so far is
     return open_ones[-1] if open_ones else 0

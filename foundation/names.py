@@ -43,3 +43,4 @@ MIRROR = _grammar("the name of a mirror", r"[0-9a-z_][0-9a-z_-]{0,99}\.md")
 BACKUP_FILE = _grammar(
     "the name of a file of a backup", r"[0-9a-f]{64}\.piece|[0-9]{8}T[0-9]{9}Z-[0-9a-f]{8}\.snapshot"
 )
+SEGMENT = _grammar("the name of a segment", r"d_[0-9a-z]{12}-[0-9]{8}-[0-9a-f]{16}\.segment(\.age)?")

@@ -127,6 +127,16 @@ class Workspace(Struct, frozen=True):
         return self.state / "damaged"
 
     @property
+    def secret(self) -> Path:
+        """The key of hashes over text that may be private."""
+        return self.state / "secret.key"
+
+    @property
+    def forgotten(self) -> Path:
+        """Jobs of forgetting, a file each, by ids and hashes alone."""
+        return self.state / "forgotten"
+
+    @property
     def page_cache(self) -> Path:
         return self.own / "pages"
 

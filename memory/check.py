@@ -10,6 +10,7 @@ from msgspec import Struct
 from foundation.files import list_files
 from foundation.names import DRAFT, MIRROR, Grammar
 from foundation.paths import Workspace, is_draft_name
+from foundation.program import PROGRAM
 from memory.archive.repair.from_mirrors import MirrorRecovery, MissingTurns
 from memory.archive.repair.quarantine import Quarantine
 from memory.archive.repair.repair import repair
@@ -17,6 +18,7 @@ from memory.cold.integrity.forged_names import forged, remove_forged
 from memory.cold.integrity.salvage import salvage_store
 from memory.cold.mirrors.parse import misnamed_mirrors
 from memory.errors import Damaged, StoreError
+from memory.forgotten.journal import ForgetJournal
 from memory.memory import Memory
 from memory.names import shown
 from memory.records import IntegrityProblem
@@ -64,6 +66,7 @@ def check(workspace: Workspace, settings: ArchiveSettings | None = None) -> Chec
             IntegrityProblem("version", str(one.version.number) if one.version else "manifest", one.message)
             for one in memory.versions.store.check()
         ]
+        problems += [_open_job(id_) for id_ in ForgetJournal(workspace.forgotten).open_ids()]
         return CheckReport(problems=_without_duplicates(problems), pages=len(memory.vault.pages()))
     except (Damaged, StoreError) as error:
         if not problems and not isinstance(error, Damaged):
@@ -72,6 +75,11 @@ def check(workspace: Workspace, settings: ArchiveSettings | None = None) -> Chec
         return CheckReport(problems=_without_duplicates(found), pages=0)
     finally:
         memory.close()
+
+
+def _open_job(id_: str) -> IntegrityProblem:
+    message = f"Something is not forgotten yet: `{PROGRAM} forget` goes on with it."
+    return IntegrityProblem("forgetting", id_, message)
 
 
 def check_and_repair(workspace: Workspace, now: datetime, settings: ArchiveSettings | None = None) -> CheckReport:

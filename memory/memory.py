@@ -30,6 +30,7 @@ from memory.cold.statistics import tokens_by_day
 from memory.context_store import ContextStore
 from memory.conversations import Conversations
 from memory.errors import ForgedName, MemoryFailure
+from memory.forgotten.guard import ForgottenWords
 from memory.hot import HotMemory
 from memory.hot.restore import FileRestorer
 from memory.knowledge.knowledge import Knowledge
@@ -109,7 +110,12 @@ class Memory:
     @cached_property
     def versions(self) -> FileHistory:
         """What the notes, the system prompt, the project's files and the skills were, by whom and why."""
-        return FileHistory(self.workspace, self._clock)
+        return FileHistory(self.workspace, self._clock, self.forgotten_words.holds)
+
+    @cached_property
+    def forgotten_words(self) -> ForgottenWords:
+        """What was forgotten while this process is open: it writes none of it back."""
+        return ForgottenWords(self.workspace.forgotten, self.workspace.secret)
 
     @cached_property
     def restorer(self) -> FileRestorer:

@@ -167,6 +167,33 @@ class BackupSettings(Struct, frozen=True, kw_only=True):
     ] = 14
 
 
+class SyncSettings(Struct, frozen=True, kw_only=True):
+    """Where this workspace meets its owner's other devices. `palimpsest sync add` sets it."""
+
+    locations: Annotated[
+        list[str],
+        Meta(
+            description="Folders, s3://bucket/prefix or ssh://host/folder that other devices of yours read and write."
+        ),
+    ] = []
+    recipients: Annotated[
+        list[str],
+        Meta(
+            description="Public keys (`age1…`) of your devices: with any, what is written there is encrypted for them."
+        ),
+    ] = []
+    background: Annotated[
+        bool,
+        Meta(
+            description="Whether the chat syncs after turns by itself; else only `palimpsest sync now` does.",
+            extra={"guarded": True},  # it sends what was said
+        ),
+    ] = False
+    minutes: Annotated[
+        int, Meta(ge=1, le=10_080, description="In the background it syncs at most every so many minutes.")
+    ] = 10
+
+
 class RetentionRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What becomes of the conversations that match all that it names, once nobody touched them for so many days."""
 

@@ -38,9 +38,13 @@ class Opening:
     def open_session(self) -> "Session":
         """Opens the session with these options. Blocks."""
         from agent.cli.facts import facts
+        from agent.services.foreign_deletion import ForeignDeletions
+        from agent.services.forget import finish_pending
         from agent.session import Session
 
         options = self._options
         session = Session.open(options.workspace, options.config, facts=facts, project=options.project or (Path.cwd(),))
+        session.jobs.sync.deletions = ForeignDeletions(session.memory)
+        finish_pending(session.memory)
         session.permissions.start(options.mode, options.rules)
         return session

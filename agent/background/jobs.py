@@ -1,4 +1,4 @@
-"""The background jobs of a session: readable mirrors, observations, repacking, re-analysis, vectors."""
+"""The background jobs of a session: readable mirrors, observations, repacking, re-analysis, vectors, sync."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -12,6 +12,7 @@ from agent.background.observation_job import ObservationJob
 from agent.background.retention_job import RetentionJob
 from agent.background.sample_job import SampleJob
 from agent.background.scheduler import BackgroundJob, Scheduler, ShouldStop, StepResult
+from agent.background.sync_job import SyncJob
 from agent.background.upkeep_news import UpkeepNews
 from agent.background.version_job import VersionJob
 from agent.spending.budget import OFFLINE, SpendingBudget
@@ -22,7 +23,14 @@ from memory.observations.original import ObservationMaker
 from memory.observations.store import RULES_CURSOR
 from memory.records import Conversation, Entry
 from memory.search.reindex import ReindexResult
-from memory.settings import CheckSettings, DiskSettings, ObserveSettings, RetentionSettings, VersionSettings
+from memory.settings import (
+    CheckSettings,
+    DiskSettings,
+    ObserveSettings,
+    RetentionSettings,
+    SyncSettings,
+    VersionSettings,
+)
 from models.chat.open import open_model
 from models.chat.spec import parse_spec
 from models.embed.settings import EmbedSettings
@@ -177,6 +185,9 @@ class JobSettings(Protocol):
     def versions(self) -> VersionSettings: ...
 
     @property
+    def sync(self) -> SyncSettings: ...
+
+    @property
     def retention(self) -> RetentionSettings: ...
 
     @property
@@ -216,13 +227,15 @@ class SessionJobs:
         self.notes = DailyNotes(memory, clock, enabled=observe.daily_notes)
         self.model_observing = ModelObservationJob(memory, _model_maker(memory, settings, budget, clock), clock)
         context.flush, context.on_leaving = self.observing.flush, self.notes.keep
+        self.sync = SyncJob(memory, settings.sync, settings.environment, clock)
         self.news = news = UpkeepNews(memory.workspace)
         upkeep: tuple[BackgroundJob, ...] = (
             DiskJob(memory, settings.disk, clock, news),
             SampleJob(memory, settings.check, clock, news),
             RetentionJob(memory, settings.retention, clock, news),
         )
-        self.at_start: tuple[BackgroundJob, ...] = (self.observing, self.vectors, self.model_observing, *upkeep)
+        own = (self.observing, self.vectors, self.model_observing)
+        self.at_start: tuple[BackgroundJob, ...] = (*own, self.sync, *upkeep)
         self.all: tuple[BackgroundJob, ...] = (
             self.mirror,
             self.observing,
@@ -231,6 +244,7 @@ class SessionJobs:
             self.vectors,
             self.model_observing,
             VersionJob(memory, settings.versions),
+            self.sync,
             *upkeep,
         )
 

@@ -86,7 +86,7 @@ class RetentionJob:
     def _propose(self) -> None:
         """Says what the rules would delete, or what could be archived: not more than once a week, nor while a person
         said "not now"."""
-        from memory.upkeep.cleaning import LEAST, proposal, proposal_sentence
+        from memory.upkeep.proposal import LEAST, proposal, proposal_sentence
         from memory.upkeep.retention import due_sentence, plan
 
         now, state = self._clock.now(), read_state(self._memory.workspace)

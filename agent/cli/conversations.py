@@ -14,6 +14,7 @@ from agent.cli.invocation import current
 from agent.exporters import jsonl_objects, markdown_pieces
 from agent.services.conversation_deletion import delete_conversation
 from agent.services.deletion import deletion_time
+from agent.services.forget import finish_pending
 from foundation.clock import iso
 from foundation.errors import Misuse
 from foundation.privacy import clear
@@ -118,6 +119,7 @@ def delete(ref: str, yes: bool) -> None:
     invocation = current()
     with invocation.memory() as memory:
         memory.recover()
+        finish_pending(memory)
         try:
             conversation = memory.conversations.find(ref)
         except NotFound:

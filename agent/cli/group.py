@@ -9,7 +9,6 @@ from typing import Any, NoReturn, TypeVar
 import click
 
 from agent.cli.invocation import Invocation, current
-from agent.cli.planned import PLANNED, refuse_planned
 from foundation.errors import Misuse
 from foundation.paths import expand_home
 from foundation.program import PROGRAM, own_command
@@ -28,13 +27,6 @@ class CliCommand(click.Command):
         self.params.extend(
             option for option in global_options(with_json=prints_data) if not own_flags & set(option.opts)
         )
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        try:
-            return super().parse_args(ctx, args)
-        except click.NoSuchOption as error:
-            refuse_planned(ctx.command_path, error.option_name)
-            raise
 
 
 class TextCommand(CliCommand):
@@ -68,7 +60,6 @@ class CliGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         word = args[0]
-        refuse_planned(ctx.command_path, word)
         if self.get_command(ctx, word) is None and not word.startswith("-"):
             similar = nearest(word, self.list_commands(ctx))
             available = ", ".join(self.list_commands(ctx))
@@ -102,9 +93,7 @@ class LazyGroup(CliGroup):
             self._help(ctx, args[1:])
         if word in self._table:
             return word, self.get_command(ctx, word), args[1:]
-        refuse_planned(ctx.command_path, word)
-        if similar := nearest(word, [*self._table, *PLANNED.get(ctx.command_path, ())]):
-            refuse_planned(ctx.command_path, similar)
+        if similar := nearest(word, list(self._table)):
             raise Misuse(
                 "Unknown command",
                 f"There is no command “{word}”. Did you mean “{similar}”?",

@@ -120,6 +120,7 @@ def _print(report: ImportReport, *, as_json: bool) -> None:
                 ],
                 "taken_out": report.redacted,
                 "observations": report.observations,
+                "forgotten": report.forgotten,
             }
         )
         return
@@ -141,6 +142,8 @@ def summary(report: ImportReport) -> str:
         parts.append(_counted(report.kept_count, "line was taken in part", "lines were taken in part"))
     if report.observations:
         parts.append(f"{_counted(report.observations, 'observation', 'observations')} left out")
+    if report.forgotten:
+        parts.append(f"{_counted(report.forgotten, 'entry', 'entries')} left out, for they were forgotten here")
     return "; ".join(parts) + "."
 
 

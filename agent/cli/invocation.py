@@ -168,6 +168,7 @@ class Invocation:
         them.
         """
         from agent.config.embedder import embedding_of
+        from agent.services.forget import finish_pending
         from foundation.workspace_trust import trust_store
         from memory.access import refuse_read_only
         from memory.memory import Memory
@@ -189,6 +190,7 @@ class Invocation:
                 output.narrate(lost_index)
             if for_writing or recovering:
                 memory.recover()
+                finish_pending(memory)
             yield memory
             for trouble in memory.vault.troubles():
                 output.narrate(trouble)
@@ -198,13 +200,17 @@ class Invocation:
     async def session(self, *, for_writing: bool = True) -> Session:
         """A session in the chosen conversation; the caller closes it."""
         from agent.cli.facts import facts
+        from agent.services.foreign_deletion import ForeignDeletions
+        from agent.services.forget import finish_pending
         from agent.session import Session
 
         workspace = self.prepare(for_writing=for_writing)
         session = await asyncio.to_thread(
             Session.open, workspace, self.loaded_config.config, facts=facts, project=self.project
         )
+        session.jobs.sync.deletions = ForeignDeletions(session.memory)
         try:
+            await asyncio.to_thread(finish_pending, session.memory)
             self._print_access_notice(session.memory.access)
             if lost_index := await asyncio.to_thread(session.memory.vault.index_lost):
                 output.narrate(lost_index)

@@ -30,6 +30,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "knowledge": ("knowledge", "Add files, and ask what they say."),
     "import": ("import_", "Import conversations from a file."),
     "export": ("export", "Write conversations out."),
+    "forget": ("forget", "Forget something for good, and prove it."),
     "conversations": ("conversations", "List, show, rename and delete conversations."),
     "models": ("models", "List, choose and test models."),
     "trust": ("trust", "Trust a workspace that was made elsewhere."),
@@ -39,6 +40,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "retention": ("retention", "Archive or delete by rules what nobody touched."),
     "check": ("check", "Check what is stored against its hashes."),
     "backup": ("backup", "Back up the workspace, and restore it."),
+    "sync": ("sync", "Share conversations and notes with your other devices."),
     "doctor": ("doctor", "Look at the installation, and say what is missing."),
 }
 """Name → (module in agent.cli, summary). The order is help's."""

@@ -15,7 +15,7 @@ from foundation.terminal_text import visible
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from agent.session import Session
     from memory.pages.types import OnPage
-    from memory.upkeep.cleaning import CleaningProposal
+    from memory.upkeep.proposal import CleaningProposal
     from memory.upkeep.retention import PlannedConversation
 
 _SHOWN: Final = 20  # conversations that the text lists
@@ -23,7 +23,7 @@ _USAGE: Final = "/clean, /clean --yes, --later, --undo, --never ID or --again ID
 
 
 async def _clean(session: Session, rest: str) -> Outcome:
-    from memory.upkeep import cleaning
+    from memory.upkeep.proposal import keep, not_now
 
     option, _, ref = rest.partition(" ")
     match option, ref.strip():
@@ -32,7 +32,7 @@ async def _clean(session: Session, rest: str) -> Outcome:
         case "--yes", "":
             return await _consented(session)
         case "--later", "":
-            until = await asyncio.to_thread(cleaning.not_now, session.memory, session.clock.now())
+            until = await asyncio.to_thread(not_now, session.memory, session.clock.now())
             return TextResult(
                 f"Nothing is proposed before {until.astimezone():%Y-%m-%d}. `/clean` shows it at any time."
             )
@@ -40,14 +40,14 @@ async def _clean(session: Session, rest: str) -> Outcome:
             return await _undone(session)
         case (("--never" | "--again"), wanted) if wanted:
             always = option == "--never"
-            sentence = await asyncio.to_thread(cleaning.keep, session.memory, wanted, always=always)
+            sentence = await asyncio.to_thread(keep, session.memory, wanted, always=always)
             return TextResult(visible(sentence))
         case _:
             raise Misuse("Not understood", f"/clean takes no “{visible(rest)}”.", f"There are {_USAGE}.")
 
 
 async def _proposed(session: Session) -> CleaningProposal:
-    from memory.upkeep.cleaning import proposal
+    from memory.upkeep.proposal import proposal
 
     return await asyncio.to_thread(proposal, session.memory, session.config.retention, session.clock.now())
 
@@ -77,7 +77,7 @@ def _name(each: PlannedConversation) -> str:
 
 
 async def _consented(session: Session) -> Outcome:
-    from memory.upkeep.cleaning import clean
+    from memory.upkeep.proposal import clean
     from memory.upkeep.retention import receipt
 
     proposed = await _proposed(session)

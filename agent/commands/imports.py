@@ -57,7 +57,7 @@ def _import_all(session: Session, source: FoundConversations, on_page: OnPage) -
 
     conversations, limits = session.memory.conversations, session.config.imports
     changed: dict[int, None] = {}
-    entries = already = bad = 0
+    entries = already = bad = forgotten = 0
     unread: list[str] = []
     for number, path in enumerate(source.files):
         on_page(number)
@@ -75,6 +75,7 @@ def _import_all(session: Session, source: FoundConversations, on_page: OnPage) -
             continue
         changed |= dict.fromkeys(report.conversations)
         entries, already, bad = entries + report.entries, already + report.already, bad + report.refused
+        forgotten += report.forgotten
     destination = _counted(len(changed), "conversation")
     lines = [f"{_counted(entries, 'entry', 'entries')} in {destination} imported. `/resume` lists them."]
     if not entries:
@@ -83,6 +84,8 @@ def _import_all(session: Session, source: FoundConversations, on_page: OnPage) -
         lines.append(f"Already there: {already:,}.")
     if bad:
         lines.append(f"Lines that could not be read: {bad:,}.")
+    if forgotten:
+        lines.append(f"Left out, for it was forgotten here: {_counted(forgotten, 'entry', 'entries')}.")
     if unread:
         lines.append(f"Files that could not be read: {len(unread):,}; the first is {clear(unread[0])}")
     return " ".join(lines)

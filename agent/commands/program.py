@@ -90,8 +90,9 @@ async def _status(session: Session, _rest: str) -> Outcome:
 
 
 def _upkeep_rows(session: Session) -> list[tuple[str, str]]:
-    """The age of the last backup where it is due, what checks of memory found, and a warning of its room. Blocks."""
+    """Rows about backups that are due, the last sync, checks of memory, and a warning of its room. Blocks."""
     from memory.backup.reminder import overdue
+    from memory.sync.last_run import sync_sentence
     from memory.upkeep.disk import ADVICE, disk_warning, measure
     from memory.upkeep.integrity import integrity_sentence
     from memory.upkeep.state import read_state
@@ -99,6 +100,7 @@ def _upkeep_rows(session: Session) -> list[tuple[str, str]]:
     workspace, config = session.workspace, session.config
     rows = (
         ("last backup", overdue(workspace, session.clock.now(), config.backup.remind_days)),
+        ("last sync", visible(sync_sentence(workspace, config.sync.locations, session.clock.now()))),
         ("integrity", visible(integrity_sentence(read_state(workspace)))),
         ("room", visible(disk_warning(measure(workspace), config.disk, advice=ADVICE))),
     )

@@ -87,7 +87,7 @@ class Cancelled(PalimpsestError):
 class Proposal(Struct, frozen=True, kw_only=True):
     """The preview of a command that has not run yet. `registry.carry_out` runs it.
 
-    A face asks the user first, unless it is `confirmed`.
+    A face asks the user first, unless it is `confirmed`. One that cannot ask runs it, unless it `must_be_confirmed`.
     """
 
     title: str
@@ -97,6 +97,7 @@ class Proposal(Struct, frozen=True, kw_only=True):
     unit: str = "page"  # the singular of what is counted
     run: Callable[[OnPage], Awaitable[Outcome]]
     confirmed: bool = False
+    must_be_confirmed: bool = False
 
 
 class OpenSearch(Struct, frozen=True):

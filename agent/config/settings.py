@@ -27,6 +27,7 @@ from memory.settings import (
     KnowledgeSettings,
     ObserveSettings,
     RetentionSettings,
+    SyncSettings,
     VersionSettings,
 )
 from models.chat.spec import parse_spec
@@ -98,6 +99,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     """How long versions of files are kept."""
     backup: BackupSettings = msgspec.field(default_factory=BackupSettings)
     """When a backup is due."""
+    sync: SyncSettings = msgspec.field(default_factory=SyncSettings)
+    """Where your other devices read and write."""
     retention: RetentionSettings = msgspec.field(default_factory=RetentionSettings)
     """What becomes of conversations that nobody touched for long."""
     check: CheckSettings = msgspec.field(default_factory=CheckSettings)

@@ -25,6 +25,7 @@ from foundation.workspace_trust import trust_command, trust_store
 from memory.access import first_entry, sqlite_version, trust_notice
 from memory.backup.reminder import last_backup, overdue, renewal
 from memory.settings import ArchiveSettings, DiskSettings
+from memory.sync.last_run import has_trouble, sync_sentence
 from memory.upkeep.disk import ADVICE, disk_warning, is_low, measure
 from memory.upkeep.integrity import REPAIR, faults_sentence, integrity_sentence
 from memory.upkeep.state import read_state
@@ -102,6 +103,7 @@ def _workspace(workspace: Workspace, environment: Mapping[str, str]) -> Iterator
     yield _disk(workspace, reading.config.disk)
     yield from _integrity(workspace)
     yield from _backup(workspace, reading.config.backup.remind_days)
+    yield from _sync(workspace, reading.config.sync.locations)
     if workspace.database.exists():
         yield _store(workspace)
         if reading.config.archive.storage:
@@ -148,6 +150,13 @@ def _backup(workspace: Workspace, remind_days: int) -> Iterator[CheckResult]:
         yield CheckResult("backup", "missing", f"The last backup is {old.partition(':')[0]}.", renewal(last))
     else:
         yield CheckResult("backup", "ok", f"{last.time.astimezone():%Y-%m-%d %H:%M} at {last.place}")
+
+
+def _sync(workspace: Workspace, locations: Sequence[str]) -> Iterator[CheckResult]:
+    """When the workspace was last synced; nothing where no location was added."""
+    if sentence := sync_sentence(workspace, locations, SystemClock().now()):
+        is_fine = not has_trouble(workspace, locations)
+        yield CheckResult("sync", "ok" if is_fine else "missing", sentence, "" if is_fine else f"`{PROGRAM} sync now`")
 
 
 def _store(workspace: Workspace) -> CheckResult:

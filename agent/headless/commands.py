@@ -21,7 +21,7 @@ from agent.commands.results import (
     TextResult,
 )
 from agent.session import Session
-from foundation.errors import PalimpsestError
+from foundation.errors import Misuse, PalimpsestError
 
 _COMMAND = re.compile(r"/[a-z]+\Z")
 
@@ -35,6 +35,10 @@ def is_command(text: str) -> bool:
 async def run_command(session: Session, line: str, form: str) -> int | SendMessage:
     """Runs a command and prints its result; gives the exit status, or the message that it sends."""
     outcome = await registry.run(session, line)
+    if isinstance(outcome, Proposal) and outcome.must_be_confirmed and not outcome.confirmed:
+        outcome = CommandFailed(
+            Misuse("Not confirmed", f"{outcome.title} Nobody can be asked here.", "Say --yes, too.")
+        )
     if isinstance(outcome, Proposal):  # typed explicitly, and nobody can be asked
         with output.Progress(f"{outcome.unit}s") as progress:
             outcome = await registry.carry_out(outcome, progress)

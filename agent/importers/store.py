@@ -10,6 +10,7 @@ from agent.importers.record import BadRecord, ConversationLeaf, ImportRecord, Pa
 from foundation.privacy import EMPTY, Cleared, TextSource, as_made, clear, cleared_fields, examine
 from memory.conversations import Conversations, HeldEntry, ImportedConversation
 from memory.errors import AlreadyExists, NotFound
+from memory.forgotten.tombstones import ForgottenName
 from memory.records import Conversation, Entry, EntryDraft, EntryKind
 
 BATCH = 2000
@@ -48,6 +49,7 @@ class ImportReport(Struct, frozen=True, kw_only=True):
     redacted: int
     kept_count: int = 0  # bad records that were imported in part
     observations: int = 0  # left out: only this workspace's makers make them
+    forgotten: int = 0  # left out: they were forgotten here
     reasons: tuple[tuple[BadRecord, int], ...] = ()  # the first bad record of each sentence, and how many say the same
 
     @property
@@ -79,8 +81,8 @@ class ImportWriter:
         self._conversations: dict[tuple[Cleared, Cleared], _StoredConversation] = {}
         self._by_file_id: dict[str, _StoredConversation] = {}  # for the leaves
         self._leaves: dict[str, str] = {}
-        self._above_observation: dict[tuple[Cleared, Cleared, Cleared], Cleared | None] = {}  # parents, by its key, id
-        self._observations = 0
+        self._above_left_out: dict[tuple[Cleared, Cleared, Cleared], Cleared | None] = {}  # parents, by its key, id
+        self._tombstones = conversations.tombstones
         self._held: dict[tuple[Cleared, Cleared], list[_NamedRecord]] = {}  # of own conversations, until they go on
         self._held_size = 0
         self._continued: set[tuple[Cleared, Cleared]] = set()  # own conversations of which the file has more
@@ -88,15 +90,22 @@ class ImportWriter:
         self._pending_size = 0
         self._changed: dict[int, None] = {}
         self._entries = self._already = self._bad_count = self._kept_count = self._taken_out = 0
+        self._observations = self._forgotten = 0  # left out
         self._bad: list[BadRecord] = []
         self._reasons: dict[str, tuple[BadRecord, int]] = {}  # by the sentence
 
     def take(self, record: ParsedRecord) -> None:
         match record:
             case ImportRecord(kind=EntryKind.OBSERVATION):
+                self._observations += 1
                 self._leave_out(self._named_record(record))
             case ImportRecord():
-                self._pending.append(self._named_record(record))
+                named = self._named_record(record)
+                if self._is_forgotten(named, named.id) or self._has_forgotten_text(record):
+                    self._forgotten += 1
+                    self._leave_out(named)
+                    return
+                self._pending.append(named)
                 self._pending_size += max(record.size, len(record.text))
                 if len(self._pending) >= BATCH or self._pending_size >= BATCH_SIZE:
                     self._store()
@@ -105,10 +114,17 @@ class ImportWriter:
             case BadRecord():
                 self._take_bad(record)
 
-    def _leave_out(self, observation: _NamedRecord) -> None:
-        self._observations += 1
-        if observation.id:
-            self._above_observation[(*self._key(observation), observation.id)] = observation.parent
+    def _leave_out(self, named: _NamedRecord) -> None:
+        if named.id:
+            self._above_left_out[(*self._key(named), named.id)] = named.parent
+
+    def _has_forgotten_text(self, record: ImportRecord) -> bool:
+        return bool(self._tombstones.all()) and self._tombstones.has_text(clear(record.text, TextSource.OTHER))
+
+    def _is_forgotten(self, named: _NamedRecord, id_: str) -> bool:
+        source, conversation = self._key(named)
+        own = "" if source == RESTORED else source  # what an export of our own brings back is the workspace's own
+        return bool(id_) and self._tombstones.has(ForgottenName(own, conversation, id_))
 
     def _take_bad(self, bad: BadRecord) -> None:
         self._bad_count += 1
@@ -138,6 +154,7 @@ class ImportWriter:
             redacted=self._taken_out,
             kept_count=self._kept_count,
             observations=self._observations,
+            forgotten=self._forgotten,
             reasons=tuple(self._reasons.values()),
         )
 
@@ -210,7 +227,7 @@ class ImportWriter:
             parent=None if record.parent is None else name(record.parent),
             source=None if record.source is None else name(record.source),
         )
-        above = named.parent and self._above_observation.get((*self._key(named), named.parent), named.parent)
+        above = named.parent and self._above_left_out.get((*self._key(named), named.parent), named.parent)
         return replace(named, parent=above)
 
     def _key(self, named: _NamedRecord) -> tuple[Cleared, Cleared]:
@@ -267,7 +284,12 @@ class ImportWriter:
         if not records:
             return
         self._open_conversations(records)
-        with_ids = list(zip(records, self._ids(records), strict=True))
+        with_ids = [
+            (named, id_)
+            for named, id_ in zip(records, self._ids(records), strict=True)
+            if named.id or not self._is_forgotten(named, id_)
+        ]
+        self._forgotten += len(records) - len(with_ids)
         self._find_stored_parents(records)
         accepted: list[tuple[_NamedRecord, EntryDraft]] = []
         for record_, id_ in with_ids:

@@ -107,6 +107,12 @@ class Policy:
         """The decision. `tainted` names what untrusted text the turn has read; "" for none. `skills` are the allow
         rules of the skills in use."""
         self.rules.refresh()
+        decision = self._decide(action, tainted, skills)
+        if decision.verdict is Verdict.ASK and action.destroys:
+            return structs.replace(decision, reason=f"{decision.reason} {_DESTROYS}")
+        return decision
+
+    def _decide(self, action: Action, tainted: str, skills: Sequence[Rule]) -> Decision:
         if rule := self.rules.first(Verdict.DENY, action):
             return Decision(Verdict.DENY, f"{rule.where} denies it: {rule}.", rule)
         if self.mode is PermissionMode.READ_ONLY and action.access not in _FREE:
@@ -171,15 +177,14 @@ class Policy:
             return Decision(Verdict.ALLOW, f"{rule.where} allows it: {rule}.", rule)
         if action.access is Access.EDIT and self.mode in {PermissionMode.EDIT, PermissionMode.AUTO}:
             return Decision(Verdict.ALLOW, f"The mode {self.mode} allows edits in the project.")
-        is_auto = is_command and self.mode is PermissionMode.AUTO
-        if is_auto and not action.destroys and self.sandboxed:
+        needs_sandbox = is_command and not action.destroys and self.mode is PermissionMode.AUTO
+        if needs_sandbox and self.sandboxed:
             return Decision(Verdict.ALLOW, "The mode auto allows commands in the sandbox.")
-        hint = _DESTROYS if action.destroys else _NO_SANDBOX
-        return Decision(Verdict.ASK, f"No rule decides, and the mode {self.mode} asks.{hint if is_auto else ''}")
+        hint = " There is no sandbox for commands here." if needs_sandbox else ""
+        return Decision(Verdict.ASK, f"No rule decides, and the mode {self.mode} asks.{hint}")
 
 
 MAX_DECIDED = 50
-_DESTROYS = " It deletes or overwrites files, which /undo cannot bring back."
-_NO_SANDBOX = " There is no sandbox for commands here."
+_DESTROYS = "It deletes or overwrites files, which /undo cannot bring back."
 _FREE = {Access.MEMORY, Access.READ, Access.PERSON}
 _GUARDED_IN_TAINTED_TURNS = {Access.NETWORK, Access.NOTE, Access.RUN}

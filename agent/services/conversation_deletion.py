@@ -2,64 +2,59 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from agent.services.deletion import (
-    attached_archives,
-    notes_notice,
-    older_copies_notice,
-    purge_from_checkpoints,
-    purge_from_mirrors,
-    purge_from_search,
-    unreadable_results_notice,
-)
-from agent.services.traces import remove_traces, traces_of
+from agent.services.deletion import attached_archives
+from agent.services.forget import forget, planned, receipt_lines
+from foundation.program import PROGRAM
 
 if TYPE_CHECKING:  # the help of a command must not load the store
+    from memory.forget.choice import NamedLine
     from memory.memory import Memory
     from memory.records import Conversation
 
-_UNFINISHED = "Some of its pages could not be let go of just now: the next command that writes goes on with it."
-
 
 class DeletionReport(Struct, frozen=True):
-    """What went: ids of pages that held nothing else. `sentences` name what stays, and what needs the person."""
+    """What went: ids of pages of the archive that held nothing else. `sentences` are the receipt."""
 
     pages: tuple[str, ...]
     sentences: tuple[str, ...]
 
 
 def delete_conversation(memory: Memory, conversation: Conversation) -> DeletionReport:
-    """Deletes it with its archives, its delegated questions and what was recalled of it, by the store's journal: a
-    deletion that is cut short goes on with the next writer. Blocks. Raises StoreBusy while an answer is written in it.
+    """Forgets it with its archives, its delegated questions and all that was made of it, by a journalled job. Blocks.
+
+    Raises StoreBusy while an answer is written in it; NotForgottenYet where the next command goes on with it.
     """
-    memory.conversations.refuse_in_use(conversation.seq)
-    together = (conversation, *memory.conversations.delegated(conversation.seq))
-    trace_sentences = [
-        sentence  # first, because it can be repeated
-        for deleted in together
-        for sentence in remove_traces(memory.workspace, traces_of(memory, deleted))
-    ]
-    memory.mirrors.remove(conversation.seq)
-    for attached in attached_archives(memory, conversation):
-        memory.knowledge.delete_conversation(attached)
-    deletion = memory.knowledge.delete_conversation(conversation.seq)
-    copied = (*(deleted.id for deleted in together), *deletion.changed)
-    pages = f"{len(deletion.pages):,} archived pages carried nothing else and went with it." if deletion.pages else ""
-    sentences = (
-        pages,
-        "" if deletion.finished else _UNFINISHED,
-        purge_from_search(memory),
-        *trace_sentences,
-        purge_from_mirrors(memory),
-        purge_from_checkpoints(memory, conversation.id),
-        unreadable_results_notice(deletion.left),
-        *dict.fromkeys(older_copies_notice(memory.workspace, id_) for id_ in copied),
-        *dict.fromkeys(notes_notice(memory.workspace, id_) for id_ in copied),
-    )
-    return DeletionReport(tuple(deletion.pages), tuple(filter(None, sentences)))
+    return delete_conversations(memory, [conversation])
+
+
+def delete_conversations(memory: Memory, conversations: Sequence[Conversation]) -> DeletionReport:
+    """The same for several, by one job: the workspace is looked through once."""
+    from memory.forget.choice import chosen_conversations
+    from memory.forget.plan import keeping_lines, pages_of
+
+    for conversation in conversations:
+        memory.conversations.refuse_in_use(conversation.seq)
+    what = planned(memory, chosen_conversations(memory, *conversations))
+    noted = what.lines
+    what = keeping_lines(memory, what, noted)  # they are the person's own
+    pages = pages_of(memory, (), what.job.conversations)
+    job = forget(memory, what)
+    sentences = (*receipt_lines(memory, job), _noted_sentence(noted))
+    gone = sorted(page for page in pages if not memory.vault.knows(page))
+    return DeletionReport(tuple(gone), tuple(filter(None, sentences)))
+
+
+def _noted_sentence(noted: Sequence[NamedLine]) -> str:
+    """A sentence about lines of notes that hold its words; "" where there are none."""
+    if not noted:
+        return ""
+    places = ", ".join(f"{line.file}:{line.number}" for line in noted[:20])
+    return f"Left, for your notes are your own: {places}. `{PROGRAM} forget` with their words takes them out, too."
 
 
 def deletion_preview(memory: Memory, conversation: Conversation) -> tuple[tuple[str, str], ...]:

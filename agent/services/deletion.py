@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foundation.clock import SystemClock
-from foundation.errors import PalimpsestError
 from foundation.files import read_bytes, scan, status
 from foundation.paths import Workspace
-from foundation.program import PROGRAM
 from memory.errors import Damaged, MemoryFailure, NotFound
-from memory.versions.store import MANIFEST, OBJECTS, VersionStore
+from memory.versions.store import VersionStore
 
 if TYPE_CHECKING:  # the help of a command must not load the store
     from memory.memory import Memory
@@ -68,39 +66,6 @@ def purge_from_mirrors(memory: Memory) -> str:
     return ""
 
 
-def purge_from_checkpoints(memory: Memory, conversation: str) -> str:
-    """Removes the checkpoints of the deleted conversation; a sentence where that fails, else ""."""
-    from agent.checkpoints.checkpoints import Checkpoints
-
-    folder = memory.workspace.checkpoints
-    try:
-        Checkpoints(folder, SystemClock()).forget(conversation)
-    except (PalimpsestError, OSError) as error:
-        return f"{folder} may hold versions of files that it changed still, and was left as it is: {error}"
-    return ""
-
-
-def unreadable_results_notice(ids: Sequence[str]) -> str:
-    """A sentence about tool results that may hold deleted text and could not be read; "" where there are none."""
-    if not ids:
-        return ""
-    listed = ", ".join(ids[:20])
-    return (
-        f"{len(ids):,} results of memory tools in other conversations may hold its words still, for their pages could "
-        f"not be read: {listed}. `{PROGRAM} check --repair`, or delete their conversations."
-    )
-
-
-def older_copies_notice(workspace: Workspace, id_: str) -> str:
-    """A sentence about older copies of files that may hold deleted text; "" where there are none."""
-    paths = [str(path) for path in (*_damaged(workspace), *_versions(workspace, id_))]
-    if not paths:
-        return ""
-    return (
-        f"Copies from before a change may hold its words still, and were left: delete {' and '.join(paths)} yourself."
-    )
-
-
 def notes_notice(workspace: Workspace, id_: str) -> str:
     """A sentence about the person's notes that name a deleted conversation or observation; "" where none does."""
     files = [(workspace.memory_md, entry.st_size)] if (entry := status(workspace.memory_md)) else []
@@ -109,19 +74,6 @@ def notes_notice(workspace: Workspace, id_: str) -> str:
     if not named:
         return ""
     return f"Notes of yours name it, may hold its words still, and were left: {', '.join(named)}."
-
-
-def _damaged(workspace: Workspace) -> Iterator[Path]:
-    if scan(workspace.damaged):
-        yield workspace.damaged
-
-
-def _versions(workspace: Workspace, id_: str) -> Iterator[Path]:
-    """The folder of versions, where a copy in it belongs to the conversation's mirror."""
-    kept = (workspace.versions / MANIFEST, workspace.versions / OBJECTS)
-    files = [(file, size) for file, size in _files_below(workspace.versions) if not {file, *file.parents} & {*kept}]
-    if any(_names(file, size, id_) for file, size in files):
-        yield workspace.versions
 
 
 def _versions_that_name(workspace: Workspace, id_: str) -> Iterator[tuple[str, int]]:

@@ -6,6 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from agent.services.forgotten_words import without_forgotten
 from foundation.files import child, exists, make_private_folder, read_text, remove, write_atomically
 from foundation.paths import draft_name
 from foundation.privacy import Cleared, clear
@@ -57,6 +58,7 @@ class Drafts:
     def save(self, conversation: str, text: str, rewrites: str = "") -> None:
         """Saves the draft, pasted texts between their marks; an empty one is deleted. Raises OSError."""
         path = self._path(conversation)
+        text = without_forgotten(self._folder.parent, text)
         if not text.strip():
             if exists(path):  # a read-only file system refuses to remove even what is not there
                 remove(path, missing_ok=True)

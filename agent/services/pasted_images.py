@@ -33,17 +33,16 @@ def remove_old_images(folder: Path) -> None:
             remove(path, missing_ok=True)
 
 
-def remove_images_of(workspace: Workspace, messages: Iterable[str]) -> str:
-    """Removes the images that these messages of a deleted conversation attach, but for those that a draft or an earlier
-    prompt attaches, too; a sentence about how many, "" for none. Call it once its draft and its prompts are removed."""
-    names = {name for message in messages for name in _NAME.findall(message)}
-    images = [path for path in list_files(workspace.pasted_images, NAMES) if path.name in names]
+def remove_images(workspace: Workspace, names: Iterable[str]) -> int:
+    """Removes these images of forgotten messages, but for those that a draft or another prompt attaches, too; gives
+    their number. Call it once the drafts and prompts of the messages are removed."""
+    wanted = frozenset(names)
+    images = [path for path in list_files(workspace.pasted_images, NAMES) if path.name in wanted]
     if not images:
-        return ""
+        return 0
     prompts = [path for path in (workspace.prompt_history, *list_files(workspace.drafts)) if path.is_file()]
     needed = {name.decode() for path in prompts for name in re.findall(_NAME.pattern.encode(), read_bytes(path))}
     removed = [path for path in images if path.name not in needed]
     for path in removed:
         remove(path, missing_ok=True)
-    number = len(removed)
-    return f"{number:,} image{'s' if number > 1 else ''} that you pasted into it went with it." if removed else ""
+    return len(removed)

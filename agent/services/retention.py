@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from agent.services.conversation_deletion import delete_conversation
+from agent.services.conversation_deletion import delete_conversations
 from memory.errors import NotFound, StoreBusy
 
 if TYPE_CHECKING:  # the help of a command must not load the store
     from memory.memory import Memory
+    from memory.records import Conversation
     from memory.upkeep.retention import RetentionPlan
     from memory.upkeep.state import ArchivingRun
 
@@ -45,7 +46,7 @@ def carry_out(
             on_done(done)
 
     run, sentences = archive_conversations(memory, archive, planned.time, BY_RULE, report)
-    deleted: list[str] = []
+    leaving: list[Conversation] = []
     for each in delete_these:
         with suppress(NotFound):  # deleted meanwhile
             conversation = memory.conversations.at(each.seq)
@@ -53,10 +54,13 @@ def carry_out(
                 sentences.append(f"{conversation.id} was written to meanwhile and stays.")
                 continue
             try:
-                sentences += delete_conversation(memory, conversation).sentences
+                memory.conversations.refuse_in_use(conversation.seq)
             except StoreBusy as error:
                 sentences.append(f"{conversation.id} stays: {error.message}")
                 continue
-            deleted.append(each.conversation)
+            leaving.append(conversation)
         report()
+    if leaving:
+        sentences += delete_conversations(memory, leaving).sentences
+    deleted = [conversation.id for conversation in leaving]
     return RetentionResult(archived=run, deleted=tuple(deleted), sentences=tuple(dict.fromkeys(sentences)))

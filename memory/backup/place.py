@@ -9,6 +9,8 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Protocol
 
+from msgspec import Struct
+
 from foundation.files import (
     FileLock,
     LockTimeout,
@@ -24,7 +26,7 @@ from foundation.files import (
     sync_folder,
     write_atomically,
 )
-from foundation.names import BACKUP_FILE
+from foundation.names import BACKUP_FILE, Grammar
 from foundation.paths import expand_home
 from memory.archive.packs.addresses import remote_storage
 from memory.archive.packs.remote import RemoteStorage
@@ -41,6 +43,17 @@ from memory.names import vetted
 
 LOCK = "backup.lock"
 _FULL = {errno.ENOSPC, errno.EDQUOT}
+
+
+class PlaceKind(Struct, frozen=True):
+    """What a place is for: the names of its files, and the noun for a person."""
+
+    grammar: Grammar
+    noun: str
+    lock: str
+
+
+BACKUP = PlaceKind(BACKUP_FILE, "backup", LOCK)
 
 
 class BackupPlace(Protocol):
@@ -75,6 +88,14 @@ class BackupPlace(Protocol):
         """Whether a file of this size and name holds these bytes. A remote place keeps only what it took whole."""
         ...
 
+    def make(self) -> None:
+        """Creates the place, or says why that cannot be done."""
+        ...
+
+    def remove_temporary(self, beginning: str = "") -> None:
+        """Deletes what a killed writer left of files whose names begin so."""
+        ...
+
     def locked(self) -> AbstractContextManager[None]:
         """Locks the place for writing, where that can be done; creates it. Raises BackupInUse."""
         ...
@@ -83,8 +104,9 @@ class BackupPlace(Protocol):
 class LocalPlace:
     """A folder on this machine."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, kind: PlaceKind = BACKUP) -> None:
         self.folder = folder
+        self._kind = kind
 
     @property
     def name(self) -> str:
@@ -92,14 +114,18 @@ class LocalPlace:
 
     def sizes(self) -> dict[str, int]:
         with self._sentences("read"):
-            return {path.name: status.st_size for path, status in scan(self.folder) if BACKUP_FILE.fits(path.name)}
+            return {
+                path.name: status.st_size for path, status in scan(self.folder) if self._kind.grammar.fits(path.name)
+            }
 
     def read(self, name: str) -> bytes:
         try:
             with self._sentences("read"):
                 return read_bytes(self._file(name))
         except FileNotFoundError as error:
-            raise BackupDamaged("A file of the backup is missing", f"There is no file {self._file(name)}.") from error
+            raise BackupDamaged(
+                f"A file of the {self._kind.noun} is missing", f"There is no file {self._file(name)}."
+            ) from error
 
     def write(self, name: str, data: bytes, *, sync: bool = False) -> None:
         with self._sentences("written"):
@@ -120,31 +146,38 @@ class LocalPlace:
 
     @contextmanager
     def locked(self) -> Generator[None]:
+        self.make()
+        with held(self.folder / self._kind.lock, self._kind.noun):
+            self.remove_temporary()
+            yield
+
+    def make(self) -> None:
         with self._sentences("written"):
             self._make()
-        with held(self.folder / LOCK):
-            for path in list_files(self.folder, ".*.tmp"):  # of a backup that was killed
+
+    def remove_temporary(self, beginning: str = "") -> None:
+        with self._sentences("written"):
+            for path in list_files(self.folder, f".{beginning}*.tmp"):
                 remove(path, missing_ok=True)
-            yield
 
     def _make(self) -> None:
         if not is_folder(self.folder.parent):
             raise BackupUnreachable(
-                "The place of the backup is not there",
+                f"The place of the {self._kind.noun} is not there",
                 f"There is no folder {self.folder.parent}.",
                 "Mount the disk, or make that folder first.",
             )
-        names = [name for name in list_names(self.folder) if name != LOCK and not name.startswith(".")]
-        if names and not any(map(BACKUP_FILE.fits, names)):
+        names = [name for name in list_names(self.folder) if name != self._kind.lock and not name.startswith(".")]
+        if names and not any(map(self._kind.grammar.fits, names)):
             raise NotABackup(
-                "Not a backup",
-                f"{self.folder} holds other files, such as {names[0]!r}, and no backup.",
+                f"Not a {self._kind.noun}",
+                f"{self.folder} holds other files, such as {names[0]!r}, and no {self._kind.noun}.",
                 "Name an empty folder, or one that does not exist yet.",
             )
         make_private_folder(self.folder)
 
     def _file(self, name: str) -> Path:
-        return self.folder / vetted(BACKUP_FILE, name, "The backup")
+        return self.folder / vetted(self._kind.grammar, name, f"The {self._kind.noun}")
 
     @contextmanager
     def _sentences(self, done: str) -> Generator[None]:
@@ -156,17 +189,18 @@ class LocalPlace:
             if error.errno in _FULL:
                 raise disk_full(self.name) from error
             raise BackupUnreachable(
-                "The backup cannot be used",
+                f"The {self._kind.noun} cannot be used",
                 f"{self.folder} cannot be {done}: {error.strerror or error}.",
-                "Look at its rights, and whether the disk is mounted. Earlier snapshots were left as they are.",
+                "Look at its rights, and whether the disk is mounted. What is there was left as it is.",
             ) from error
 
 
 class RemotePlace:
     """A folder behind fsspec. A file is put there whole or not at all."""
 
-    def __init__(self, storage: RemoteStorage) -> None:
+    def __init__(self, storage: RemoteStorage, noun: str = BACKUP.noun) -> None:
         self._storage = storage
+        self._noun = noun
 
     @property
     def name(self) -> str:
@@ -194,9 +228,15 @@ class RemotePlace:
     def holds(self, name: str, data: bytes) -> bool:
         return True
 
+    def make(self) -> None:
+        self.sizes()  # says now whether it answers
+
+    def remove_temporary(self, beginning: str = "") -> None:
+        """Does nothing: a file is put there whole or not at all."""
+
     @contextmanager
     def locked(self) -> Generator[None]:
-        self.sizes()  # says now whether it answers
+        self.make()
         yield
 
     @contextmanager
@@ -206,44 +246,46 @@ class RemotePlace:
         except StorageUnreachable as error:
             why = error.message.removesuffix(" Nothing was let go.")
             raise BackupUnreachable(
-                "The backup cannot be reached", why, "Look at the address, your network and your keys, then try again."
+                f"The {self._noun} cannot be reached",
+                why,
+                "Look at the address, your network and your keys, then try again.",
             ) from error
         except Damaged as error:
-            raise BackupDamaged("A file of the backup is missing", error.message) from error
+            raise BackupDamaged(f"A file of the {self._noun} is missing", error.message) from error
 
 
-def open_place(address: str, here: Path, saved: Sequence[Path] = ()) -> BackupPlace:
+def open_place(address: str, here: Path, saved: Sequence[Path] = (), kind: PlaceKind = BACKUP) -> BackupPlace:
     """The place at that address: s3://bucket/prefix, ssh://host/folder, or a folder.
 
     `saved` are the folders that are backed up. Raises UnusableFolder for one inside of them, Misuse, MissingLibrary.
     """
-    if (storage := remote_storage(address, BACKUP_FILE)) is not None:
-        return RemotePlace(storage)
+    if (storage := remote_storage(address, kind.grammar)) is not None:
+        return RemotePlace(storage, kind.noun)
     if "://" in address or not address.strip():
         raise UnusableFolder(
-            "No place for a backup",
+            f"No place for a {kind.noun}",
             f"{address!r} is no place.",
             "Name a folder, s3://bucket/prefix or ssh://host/folder.",
         )
     folder = resolve_path(here / expand_home(address))
     if (within := next((each for each in saved if folder.is_relative_to(each)), None)) is not None:
         raise UnusableFolder(
-            "The backup would be in the workspace",
+            f"The {kind.noun} would be in the workspace",
             f"{folder} lies inside {within}, and what destroys the one destroys the other.",
             "Name a folder elsewhere, best on another disk.",
         )
-    return LocalPlace(folder)
+    return LocalPlace(folder, kind)
 
 
 @contextmanager
-def held(lock: Path) -> Generator[None]:
+def held(lock: Path, noun: str = BACKUP.noun) -> Generator[None]:
     """Holds the lock for the block. Raises BackupInUse."""
     taken = FileLock(lock, timeout=0)
     try:
         taken.acquire()
     except LockTimeout as error:
         raise BackupInUse(
-            "A backup is running", f"Another process holds {lock}.", "Try again when it has finished."
+            f"A {noun} is running", f"Another process holds {lock}.", "Try again when it has finished."
         ) from error
     try:
         yield

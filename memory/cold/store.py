@@ -15,10 +15,10 @@ from foundation.privacy import EMPTY, Cleared
 from memory.cold import answers, changes, conversations, entries, statistics, tree
 from memory.cold.answers import AnswerWriter
 from memory.cold.changes import TermsRow
+from memory.cold.commit import before_commit
 from memory.cold.connection import ReaderPool, connect, make_place, no_place, refuse_old_sqlite
 from memory.cold.encoding import plain
 from memory.cold.integrity import check as integrity
-from memory.cold.integrity.row_seals import fill_seals
 from memory.cold.owners import Owner
 from memory.cold.read_only import FIRST_ENTRY, REFUSALS, ReadOnlyWriter, connect_read_only, read_only
 from memory.cold.schema import migrate, refuse_foreign_parts, require_newest
@@ -93,7 +93,7 @@ class ColdStore:
             finally:
                 first.close()
             readers = ReaderPool(lambda: connect(path, synchronous=synchronous, writes=False, vfs=vfs))
-            return cls(path, Writer(open_writer, fill_seals), readers, analyse, clock)
+            return cls(path, Writer(open_writer, before_commit(clock)), readers, analyse, clock)
 
     @classmethod
     def open_untouched(
@@ -200,15 +200,16 @@ class ColdStore:
         with sentences(self.database):
             return self._readers.run(reading)
 
-    def empty_journal(self) -> bool:
+    def empty_journal(self, *, vacuum: bool = False) -> bool:
         """Checkpoints and truncates the WAL, so that it holds no deleted text, and purges what models computed of it.
 
-        Returns False while a reader of this or another process still uses the WAL: try again later.
+        False while a reader still uses the WAL: try again later. With `vacuum` the database is written anew first.
         """
         purge_prompt_caches(self.database.with_name(PROMPT_CACHES))
         with sentences(self.database):
-            busy = self._writer.run_bare(lambda db: fetch(db, "PRAGMA wal_checkpoint (TRUNCATE)"))[0][0]
-        return not busy
+            if vacuum:
+                self._writer.run_bare(lambda db: fetch(db, "VACUUM"))
+            return not self._writer.run_bare(lambda db: fetch(db, "PRAGMA wal_checkpoint (TRUNCATE)"))[0][0]
 
     # ── conversations ──
 

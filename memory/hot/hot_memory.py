@@ -64,8 +64,8 @@ class HotMemory:
     def __init__(self, workspace: Workspace, clock: Clock, history: FileHistory | None = None) -> None:
         self._workspace = workspace
         self._clock = clock
-        self._versions = Versions(workspace.versions)
         self._history = history or FileHistory(workspace, clock)
+        self._versions = Versions(workspace.versions, self._history.is_forgotten)
         self._came_out: list[bytes] = []  # of others, in the write under way
         self._seen: dict[str, FileSnapshot] = {}
         self._unreported: set[str] = set()
@@ -191,6 +191,13 @@ class HotMemory:
         if found is None:
             raise NoteChanged("The note changed", f"{seen.ref} was rewritten, and changed at once.", "Look again.")
         return found
+
+    def edit(self, name: str, edit: Edit) -> None:
+        """Applies the edit to a file (relative name); what was late for an earlier version of it is not waited for."""
+        with self._writing(name):
+            self._write(name, edit)
+            self._late = deque(late for late in self._late if late.name != name)
+            self._exposed.pop(name, None)
 
     def remove(self, note_id: str) -> None:
         """Removes a note from its file; a version is kept. Raises NoteChanged where the user changed it meanwhile."""

@@ -2,6 +2,7 @@
 
 import errno
 import hashlib
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -22,13 +23,15 @@ _STAMP: Final = "%Y%m%dT%H%M%S.%fZ"  # of a version's name
 class Versions:
     """Keeps copies. Names sort by time and hold no character that any filesystem refuses."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, is_forgotten: Callable[[bytes], bool] = lambda _: False) -> None:
+        """`is_forgotten`: whether a text holds what was forgotten since it was read; no copy of it is kept."""
         self._folder = folder
+        self._is_forgotten = is_forgotten
 
     def keep(self, path: str, body: bytes, moment: datetime) -> Path:
         """A copy of these bytes of the file at `path` (relative); one that is there already is not written again."""
         place = self._place(path, body, moment)
-        if not exists(place):
+        if not exists(place) and not self._is_forgotten(body):
             write_atomically(place, body)
         return place
 

@@ -18,7 +18,7 @@ NEAR: Final = 0.9
 """Share of the budget from which on there is a warning."""
 
 MOST_FILES: Final = 200_000
-"""Files that are looked at: some two seconds. Beyond them the sizes are the least that is taken."""
+"""Files after which no further folder is looked at: some two seconds. The sizes are then the least that is taken."""
 
 ADVICE: Final = "`/clean` archives what nobody touched, `/stats` shows all parts."
 
@@ -142,7 +142,5 @@ class _Files:
         total = 0
         with suppress(OSError):
             for child, about in scan(path):
-                if self.left <= 0:
-                    break
                 total += self._tree(child, about)
         return total

@@ -36,7 +36,8 @@ _IDLE = f"{CONVERSATIONS} WHERE c.kind = 'chat' AND c.updated_ms < ? ORDER BY c.
 _SIZES = """SELECT conversation, count(*) FILTER (WHERE body IS NOT NULL AND chars > 0 AND kind <> 'summary'),
     coalesce(sum(octet_length(body)) FILTER (WHERE kind <> 'summary'), 0), count(*) FILTER (WHERE body IS NULL)
     FROM entries WHERE conversation IN ({}) GROUP BY conversation"""
-_IMPORTANT = f"""SELECT DISTINCT conversation FROM entries WHERE kind = '{EntryKind.OBSERVATION.value}'
+_IMPORTANT = f"""SELECT DISTINCT conversation FROM entries
+    WHERE conversation IN ({{}}) AND kind = '{EntryKind.OBSERVATION.value}'
     AND (instr(meta, CAST('"importance":"{Importance.CRITICAL.value}"' AS BLOB))
       OR instr(meta, CAST('"importance":"{Importance.DECISION.value}"' AS BLOB)))"""
 
@@ -69,7 +70,9 @@ def _idle(db: apsw.Connection, before_ms: int, keep_important: bool) -> Iterator
         for batch in batches([conversation.seq for conversation in idle])
         for seq, *figures in each(db, _SIZES.format(marks(batch)), batch)
     }
-    important = {seq for (seq,) in each(db, _IMPORTANT)} if keep_important else set[int]()
+    important = set[int]()
+    for batch in batches([conversation.seq for conversation in idle]) if keep_important else ():
+        important.update(seq for (seq,) in each(db, _IMPORTANT.format(marks(batch)), batch))
     pinned = {seq for (seq,) in each(db, "SELECT conversation FROM archives WHERE pinned AND conversation IS NOT NULL")}
     busy = {seq for (seq,) in each(db, "SELECT e.conversation FROM answers a JOIN entries e ON e.seq = a.entry")}
     for conversation in idle:

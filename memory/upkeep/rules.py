@@ -13,7 +13,7 @@ Action = Literal["archive", "delete", "keep"]
 DAY_MS = 86_400_000
 
 
-class Decision(Struct, frozen=True):
+class RuleDecision(Struct, frozen=True):
     """What a rule does with a conversation. `rule` counts from 1; 0 stands for the two settings that hold for the
     rest."""
 
@@ -53,7 +53,7 @@ def matches(rule: RetentionRule, conversation: Conversation) -> bool:
 
 def decide(
     conversation: Conversation, settings: RetentionSettings, idle_ms: int, *, has_text: bool, stays: bool = False
-) -> Decision:
+) -> RuleDecision:
     """What the first rule that matches does with a conversation that was idle for so long.
 
     `has_text`: some of its text is in the store, so that there is something to archive. `stays`: nothing is done.
@@ -62,12 +62,12 @@ def decide(
     number = next((n for n, rule in enumerate(rules) if n and matches(rule, conversation)), 0)
     rule = rules[number]
     if stays:
-        return Decision("keep", number)
+        return RuleDecision("keep", number)
     if rule.delete_days and idle_ms >= rule.delete_days * DAY_MS:
-        return Decision("delete", number)
+        return RuleDecision("delete", number)
     if rule.archive_days and idle_ms >= rule.archive_days * DAY_MS and has_text:
-        return Decision("archive", number)
-    return Decision("keep", number)
+        return RuleDecision("archive", number)
+    return RuleDecision("keep", number)
 
 
 def rule_words(rule: RetentionRule, *, is_rest: bool = False) -> str:

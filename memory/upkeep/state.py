@@ -12,6 +12,7 @@ from msgspec import Struct, structs
 
 from foundation.files import FileLock, make_private_folder, read_bytes, write_atomically
 from foundation.paths import Workspace
+from foundation.typed_json import decode_json
 
 _FILE: Final = "upkeep.json"
 _LOCK: Final = "upkeep.lock"
@@ -93,7 +94,7 @@ class UpkeepState(Struct, frozen=True, kw_only=True):
 def read_state(workspace: Workspace) -> UpkeepState:
     """The state; an empty one where there is none, or it cannot be read. Blocks."""
     with suppress(OSError, msgspec.MsgspecError):
-        return msgspec.json.decode(read_bytes(workspace.own / _FILE, most=_MOST, owned=True), type=UpkeepState)
+        return decode_json(read_bytes(workspace.own / _FILE, most=_MOST, owned=True), UpkeepState)
     return UpkeepState()
 
 

@@ -1,6 +1,6 @@
 """Records versions: what others wrote as soon as it is seen, what this program or a model wrote with its cause."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,7 +23,11 @@ class FileHistory:
     What cannot be recorded, as on a full disk, stops no write: a copy of what was replaced is kept beside all this.
     """
 
-    def __init__(self, workspace: Workspace, clock: Clock) -> None:
+    def __init__(
+        self, workspace: Workspace, clock: Clock, is_forgotten: Callable[[bytes], bool] = lambda _: False
+    ) -> None:
+        """`is_forgotten`: whether a text holds what was forgotten since it was read; it becomes no version."""
+        self.is_forgotten = is_forgotten
         self.store = VersionStore(workspace.versions, clock)
         self._folder = workspace.versions
         self._is_read_only = workspace.is_read_only
@@ -73,8 +77,10 @@ class FileHistory:
                     self.store.record(name, read_bytes(copy), _EARLIER, time_ms=to_ms(time))
 
     def _record(self, name: str, body: bytes | str | None, cause: Cause) -> Version | None:
+        raw = encode(body) if isinstance(body, str) else body
         with suppress(OSError, LockTimeout):
-            return self.store.record(name, encode(body) if isinstance(body, str) else body, cause)
+            if raw is None or not self.is_forgotten(raw):
+                return self.store.record(name, raw, cause)
         return None
 
 

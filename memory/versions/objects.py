@@ -55,6 +55,17 @@ class Objects:
             raise Damaged(f"A {self._what} is damaged", f"{self._place(name)} does not hold what its name says.")
         return body
 
+    def make_whole(self, name: str) -> None:
+        """Stores a content anew, without another one that it was told by. Raises Damaged, OSError."""
+        if self._read(name).base:
+            body = self.get(name)
+            with self._packing:
+                write_atomically(self._place(name), checked(_WHOLE, packer()(body)))
+
+    def names(self) -> list[str]:
+        """The names of all contents."""
+        return [place.name for folder in list_folders(self._folder) for place in list_files(folder)]
+
     def _is_sound(self, name: str) -> bool:
         try:
             self.get(name)

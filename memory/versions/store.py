@@ -1,11 +1,13 @@
 """The versions of a workspace's files: `manifest` says who changed what, `objects` holds the texts."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from threading import RLock
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from foundation.clock import Clock, to_ms
 from foundation.errors import Misuse
@@ -101,6 +103,39 @@ class VersionStore:
     def body(self, version: Version | None) -> bytes:
         """What the file held; nothing where it was not there. Raises Damaged."""
         return self._objects.get(version.sha256) if version and version.sha256 else b""
+
+    def rewrite(self, forgotten: Callable[[Version, bytes], bytes | None], reason: Callable[[str], str]) -> int:
+        """Gives versions other contents, for good: `forgotten` gives a version's new bytes, None where they stay.
+
+        Gives the number of changed versions; a damaged one stays. `reason` gives the reason of every version anew.
+        Raises OSError, LockTimeout.
+        """
+        if not self.versions():
+            return 0
+        with self._lock, self._between_processes:
+            content = self._manifest.content()
+            before = content.versions
+            after = [self._rewritten(version, forgotten, reason) for version in before]
+            changed = sum(old.sha256 != new.sha256 for old, new in zip(before, after, strict=True))
+            if after != list(before):
+                for name in sorted({version.sha256 for version in after} - {""}):
+                    with suppress(Damaged):
+                        self._objects.make_whole(name)
+                self._manifest.rewrite(after)
+            self._remove_unneeded(after)
+            return changed
+
+    def _rewritten(
+        self, version: Version, forgotten: Callable[[Version, bytes], bytes | None], reason: Callable[[str], str]
+    ) -> Version:
+        said = reason(version.reason)
+        try:
+            body = forgotten(version, self.body(version))
+        except Damaged:  # `check` tells of it
+            return replace(version, reason=said)
+        if body is None:
+            return replace(version, reason=said)
+        return replace(version, sha256=self._objects.put(body), size=len(body), reason=f"{said} (forgotten)".strip())
 
     def keep(self, settings: VersionSettings) -> int:
         """Drops what is not to be kept; gives the number of dropped versions. Raises OSError, LockTimeout."""

@@ -63,3 +63,11 @@ def test_any_text_is_a_value_or_bad_yaml(text: str) -> None:
         load_yaml(text)
     except BadYaml as error:
         assert error.line >= 1
+
+
+@pytest.mark.parametrize("part", ["{{z", "[", "{", "a: [{b: "])
+def test_brackets_that_nothing_closes_are_refused_at_once(part: str) -> None:
+    began = time.process_time()
+    with pytest.raises(BadYaml):
+        load_yaml(part * (200_000 // len(part)))
+    assert time.process_time() - began < 5  # seconds; the square of the depth took minutes

@@ -20,7 +20,9 @@ class Named(Struct):
     a: str = ""
 
 
-@pytest.mark.parametrize("body", [DEEP, DEEP.decode(), NOT_UTF8, SURROGATE, b"", b"[1]", b"{", b'{"a": 1}'])
+@pytest.mark.parametrize(
+    "body", [DEEP, DEEP.decode(), NOT_UTF8, SURROGATE, b"", b"[1]", b"{", b'{"a": 1}'], ids=lambda body: str(body)[:12]
+)
 def test_what_is_no_such_value_is_a_decode_error(body: bytes | str) -> None:
     for kind in (Named, dict[str, dict[str, str]], msgspec.json.Decoder(Named)):
         with pytest.raises(msgspec.DecodeError):
@@ -31,7 +33,7 @@ def test_a_sound_value_is_given() -> None:
     assert decode_json(b'{"a": "b"}', Named) == decode_json('{"a": "b"}', msgspec.json.Decoder(Named)) == Named("b")
 
 
-@pytest.mark.parametrize("arguments", [DEEP.decode(), "[" * 20_000, SURROGATE])
+@pytest.mark.parametrize("arguments", [DEEP.decode(), "[" * 20_000, SURROGATE], ids=lambda body: ascii(body)[:12])
 def test_a_models_arguments_that_cannot_be_read_are_malformed(arguments: str) -> None:
     call = ToolCall("c", "read_file", arguments)
     with pytest.raises(MalformedCall):
@@ -39,7 +41,7 @@ def test_a_models_arguments_that_cannot_be_read_are_malformed(arguments: str) ->
     assert _identity(call)
 
 
-@pytest.mark.parametrize("body", [DEEP, b"[" * 20_000, b'[["\xff", 1]]'])
+@pytest.mark.parametrize("body", [DEEP, b"[" * 20_000, b'[["\xff", 1]]'], ids=lambda body: str(body)[:12])
 def test_a_stored_request_that_cannot_be_read_is_none(body: bytes) -> None:
     assert decode_items(body) == []
     assert decode_epoch(body) is None

@@ -1,6 +1,7 @@
 """Each parser of foreign bytes refuses what it cannot read, within bounds: a sample of `make fuzz`."""
 
 import random
+import resource
 import time
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from tests.fuzz.mutation import mutated
 from tests.fuzz.target import FuzzTarget, TooLarge, TooSlow, catch_hangs
 from tests.fuzz.targets import TARGETS
 
+pytestmark = pytest.mark.timeout(60)
 SAMPLES = 12
 FEW = {"pdf": 3, "docx-text": 4, "pptx-text": 4, "segment": 4}
 """A process that starts, and documents that are packed anew for each input."""
@@ -55,13 +57,14 @@ def test_what_takes_too_long_or_too_much_is_found_out(monkeypatch: pytest.Monkey
     monkeypatch.setattr(targets_module, "MOST_GROWTH", 2**24)
     catch_hangs()
     with pytest.raises(TooSlow):
-        FuzzTarget(name="busy", seeds=list, parse=lambda _: sum(range(10**6))).run(b"")
+        FuzzTarget(name="busy", seeds=list, parse=lambda _: sum(range(10**7))).run(b"")
     with pytest.raises(TooSlow):
         FuzzTarget(name="hangs", seeds=list, parse=lambda _: time.sleep(60)).run(b"")
     monkeypatch.setattr(targets_module, "MOST_SECONDS", 60)
     kept: list[bytes] = []
+    more_than_the_peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 + 2**24
     with pytest.raises(TooLarge):
-        FuzzTarget(name="large", seeds=list, parse=lambda _: kept.append(b"x" * 2**28)).run(b"")
+        FuzzTarget(name="large", seeds=list, parse=lambda _: kept.append(b"x" * more_than_the_peak)).run(b"")
 
 
 def test_a_refusal_is_no_finding() -> None:

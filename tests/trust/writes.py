@@ -20,6 +20,7 @@ from agent.permissions.rules import RuleSource, Verdict, parse_rule
 from agent.permissions.stored_rules import RuleFile
 from agent.services.drafts import Drafts
 from foundation.clock import SystemClock
+from foundation.errors import PalimpsestError
 from foundation.paths import Workspace
 from foundation.privacy import Cleared, as_given
 from foundation.trust import Trust
@@ -182,7 +183,8 @@ class KnowledgeFiles(OfMemory):
         path = self.folder / f"of-{number}.md"
         path.write_bytes(text_of(number).encode())
         report = self.memory.knowledge.add([path])
-        assert report.added, report
+        if not report.added:
+            raise PalimpsestError("Not added", report.bad[0].why)
 
     def found(self) -> set[int]:
         knowledge = self.memory.knowledge

@@ -93,7 +93,7 @@ class CommandView:
                 if branch:  # the next request is another one
                     with suppress(PalimpsestError):
                         report = await self._chat.session.context_report()
-                        self._view.status.update_info(tokens=report.total_tokens, budget=report.budget)
+                        self._view.status.show_request(report)
                 if prompt:
                     transcript.add(MutedLine(UNSENT))
                     self._view.return_to_prompt([prompt])

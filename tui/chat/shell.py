@@ -1,7 +1,6 @@
 """One command that the person runs from the prompt: `!ls`. Its output is shown, and no model sees it unasked."""
 
 import asyncio
-import itertools
 import time
 from collections import deque
 from threading import Event
@@ -12,13 +11,13 @@ from msgspec.structs import replace
 from foundation.errors import PalimpsestError
 from foundation.figures import elapsed
 from foundation.terminal_text import visible_code_line, without_colours
+from tui.chat.shell_blocks import ShellBlocks, shell_key
 from tui.widgets.status import shown_seconds
 from tui.widgets.transcript.block import CLOSED_MARK, Block, BlockExcerpt, BlockText
 from tui.widgets.transcript.items import MutedLine
 
 if TYPE_CHECKING:
     from agent.session import Session
-    from tui.chat.shell_blocks import ShellBlocks
 
 TICK_S: Final = 0.25  # seconds between two looks at the output of a command that runs
 LONGEST_S: Final = 24 * 3600  # seconds until a command is ended
@@ -27,14 +26,12 @@ _KEYS: Final = "Ctrl+↑ i puts it into the prompt"
 _RUNS: Final = "{} · Ctrl+C stops it"
 _WAITS: Final = "waits for the command above"
 _NOT_RUN: Final = "stopped before it began"
-SHELL_KEY: Final = "shell:"  # begins the keys of these blocks
-_NUMBERS = itertools.count(1)
 
 
 class ShellCommand:
     """One command line and its block. It runs outside the sandbox, as the person's own, without keys and tokens."""
 
-    def __init__(self, session: "Session", blocks: "ShellBlocks", line: str) -> None:
+    def __init__(self, session: "Session", blocks: ShellBlocks, line: str) -> None:
         self._session = session
         self._blocks = blocks
         self._line = line
@@ -66,7 +63,7 @@ class ShellCommand:
             self.stop()
             output = await running
         ended, _, text = output.partition("\n")
-        whole = BlockText(without_colours(text))
+        whole = BlockText(text)
         self._show(f"{ended.strip('[]')} · {_KEYS}", BlockExcerpt.end_of(whole), whole)
 
     def _run(self) -> str:
@@ -91,8 +88,3 @@ class ShellCommand:
         if whole is not None:
             block = replace(block, read=lambda: whole) if whole.text else replace(block.closed(), read=None)
         self._blocks.replace(present, block.opened(excerpt) if block.is_open else block)
-
-
-def shell_key() -> str:
-    """A key for the block of another command."""
-    return f"{SHELL_KEY}{next(_NUMBERS)}"

@@ -1,13 +1,23 @@
 """Keeps the blocks of `!command` and `!!command` in their places while the transcript is loaded again: they are not
 stored."""
 
+import itertools
+from typing import Final
+
 from msgspec import Struct
 from msgspec.structs import replace
 
-from tui.chat.shell import SHELL_KEY
 from tui.widgets.transcript.block import Block, find_block
 from tui.widgets.transcript.items import UserItem
 from tui.widgets.transcript.view import Transcript
+
+SHELL_KEY: Final = "shell:"  # begins the keys of these blocks
+_NUMBERS = itertools.count(1)
+
+
+def shell_key() -> str:
+    """A key for the block of another command."""
+    return f"{SHELL_KEY}{next(_NUMBERS)}"
 
 
 class KeptBlock(Struct, frozen=True):

@@ -4,8 +4,8 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from foundation.terminal_text import visible_code_line
-from tui.chat.shell import ShellCommand, shell_key
-from tui.chat.shell_blocks import ShellBlocks
+from tui.chat.shell import ShellCommand
+from tui.chat.shell_blocks import ShellBlocks, shell_key
 from tui.chat.terminal_command import run_in_terminal
 from tui.widgets.prompt.prefixes import Prefixed
 from tui.widgets.transcript.block import Block

@@ -15,7 +15,7 @@ from tui.widgets.transcript.block import BlockText
 
 if TYPE_CHECKING:  # loaded after first paint
     from agent.session import Session
-    from memory.upkeep.cleaning import CleaningProposal
+    from memory.upkeep.proposal import CleaningProposal
     from memory.upkeep.retention import PlannedConversation
 
 _MOST_TEXT: Final = 200_000  # characters of a conversation that is read here
@@ -39,7 +39,7 @@ class CleanScreen(ListScreen[str]):
         self._rows: dict[str, PlannedConversation] = {}
 
     async def read(self) -> ListContents:
-        from memory.upkeep.cleaning import proposal
+        from memory.upkeep.proposal import proposal
 
         session = self._session
         proposed = await asyncio.to_thread(proposal, session.memory, session.config.retention, session.clock.now())
@@ -86,8 +86,8 @@ class CleanScreen(ListScreen[str]):
 
     @work(exclusive=True, group="change")
     async def action_never(self) -> None:
-        from memory.upkeep.cleaning import keep
         from memory.upkeep.idle import KEPT
+        from memory.upkeep.proposal import keep
 
         if (row := self.chosen) is None:
             return

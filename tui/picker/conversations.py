@@ -63,7 +63,7 @@ class ConversationLevel(PickerLevel):
     title: ClassVar[str] = "Conversations"
     placeholder: ClassVar[str] = "type to find by title and by what was said"
     keys: ClassVar[tuple[str, ...]] = (
-        *("Enter resume", "→ turns", "Ctrl+R rename", "Ctrl+E export", "Ctrl+D delete", "Esc"),
+        *("Enter resume", "→ turns", "Ctrl+R rename", "Ctrl+E export", "Ctrl+D delete", "Esc back"),
     )
 
     def __init__(

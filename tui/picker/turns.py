@@ -66,7 +66,7 @@ class TurnLevel(PickerLevel):
     def keys(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride] - read like the constant
         enter = "Enter rewrite" if self.rewrites else "Enter go there"
         return (enter, "← back", *(() if self.rewrites else ("Ctrl+B rewrite",)), "Ctrl+R label", "Ctrl+E export",
-                "Ctrl+T compare", "Ctrl+X prune", "Ctrl+O pruned", "Esc")  # fmt: skip
+                "Ctrl+T compare", "Ctrl+X prune", "Ctrl+O pruned", "Esc back")  # fmt: skip
 
     @property
     def count(self) -> int:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 TYPING_PAUSE_S: Final = 0.1  # seconds without a key before a search starts
 CONTEXT_DELAY_S: Final = 0.05  # seconds on a row before its context is loaded
+SLOW_CONTEXT_S: Final = 0.3  # seconds of loading before a passage is shown without its context
 SLOW_SEARCH_S: Final = 0.3  # seconds of a search before “looking …” is shown
 INDEXING_RETRY_S: Final = 1.0  # seconds between two searches while the index is being built
 PREFETCH_ROWS: Final = 10  # rows before the end at which more are fetched
@@ -288,25 +289,37 @@ class SearchScreen(ThemedScreen[SearchChoice | None]):
     def action_move(self, by: int) -> None:
         index = self.query_one(OptionList).highlighted or 0
         if self.rows:
-            self._select(max(0, min(index + by, len(self.rows) - 1)))
+            self._select(max(0, min(index + by, len(self.rows) - 1)), waits=True)
 
-    def _select(self, index: int | None) -> None:
+    def _select(self, index: int | None, *, waits: bool = False) -> None:
+        """`waits`: the preview of the row before stays until the context of this one is there, which is one drawing."""
         self.query_one(OptionList).highlighted = index
-        self._preview()
+        self._preview(waits=waits)
         if index is not None and index >= len(self.rows) - PREFETCH_ROWS:
             self._fetch_more()
 
-    def _preview(self) -> None:
-        row = self.previewed = self.selected
+    def _preview(self, *, waits: bool = False) -> None:
+        row, before = self.selected, self.previewed
+        self.previewed = row
         context = self.contexts.get(row.key) if row else None
-        self._draw(row, context)
+        if row is before and waits:
+            return
+        if context or not (row and waits):
+            self._draw(row, context)
         if row and context is None:
             self._load_context(row)
 
     @work(exclusive=True, group="around")
     async def _load_context(self, row: "BrowseRow") -> None:
         await asyncio.sleep(CONTEXT_DELAY_S)
-        self.contexts[row.key] = context = await self._controller.context(row)
+        slow = self.set_timer(SLOW_CONTEXT_S, lambda: self._draw_selected(row, None))
+        try:
+            self.contexts[row.key] = context = await self._controller.context(row)
+        finally:
+            slow.stop()
+        self._draw_selected(row, context)
+
+    def _draw_selected(self, row: "BrowseRow", context: "PassageContext | None") -> None:
         if self._is_open and row is self.selected:
             self._draw(row, context)
 

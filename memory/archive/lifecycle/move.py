@@ -92,5 +92,6 @@ class PageMover:
         empty = pages.empty_packs(db, old)
         pages.delete_packs(db, empty)
         pack_gc.mark_as_garbage(db, empty)
-        seal(db, self._storage, [row.name, *old])
+        # The manifests of empty packs go with their files: here they would be missing where the commit does not come.
+        seal(db, self._storage, [row.name, *(pack for pack in old if pack not in empty)])
         return empty

@@ -77,7 +77,8 @@ class PageReleaser:
         packs = page_rows.empty_packs(db, sorted(touched))
         page_rows.delete_packs(db, packs)
         pack_gc.mark_as_garbage(db, packs)
-        seal(db, self._storage, [*sorted(held), ""])
+        # The manifests of deleted packs go with their files: here they would be missing where the commit does not come.
+        seal(db, self._storage, [*(pack for pack in sorted(held) if pack not in packs), ""])
         return sorted(rows), packs, sorted(touched - set(packs))
 
 

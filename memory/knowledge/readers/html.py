@@ -55,6 +55,13 @@ class _HtmlTextParser(HTMLParser):
         self._in_title = False
         self._title = ""
 
+    def parse_html_declaration(self, i: int) -> int:
+        """As browsers do, a declaration of another kind is a comment; html.parser gives up there."""
+        try:
+            return super().parse_html_declaration(i)
+        except AssertionError:
+            return self.parse_bogus_comment(i)
+
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag == "body":
             self._unread = []

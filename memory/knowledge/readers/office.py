@@ -47,6 +47,8 @@ def check_zip(raw: bytes) -> None:
         raise UnreadableDocument(DAMAGED, REPAIR) from error
     if any(part.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED} for part in parts):
         raise UnreadableDocument("it is packed in a way that no office program uses", REPAIR)
+    if not all(part.filename for part in parts):
+        raise UnreadableDocument(DAMAGED, REPAIR)
     if any(part.flag_bits & 1 for part in parts):
         raise UnreadableDocument("it is encrypted", "Save a copy without a password, then add that.")
     largest = max(parts, key=lambda part: part.file_size, default=None)

@@ -19,7 +19,7 @@ from foundation.privacy import as_given
 from memory.memory import Memory
 from memory.records import EntryDraft, EntryKind
 from memory.settings import CheckSettings, DiskSettings, RetentionSettings
-from memory.upkeep import cleaning
+from memory.upkeep import proposal
 from memory.upkeep.retention import undo
 from memory.upkeep.state import change_state, read_state
 from models.messages import Role
@@ -168,7 +168,7 @@ def test_cleaning_is_proposed_from_a_size_on_and_not_again_for_a_week(
     clock.advance(40 * DAY)
     assert run(job)
     assert news.take() == (), "less than a megabyte"
-    monkeypatch.setattr(cleaning, "LEAST", 100)
+    monkeypatch.setattr(proposal, "LEAST", 100)
     clock.advance(DAY)
     assert run(job)
     (sentence,) = news.take()
@@ -186,20 +186,20 @@ def test_cleaning_is_proposed_from_a_size_on_and_not_again_for_a_week(
 def test_not_now_is_remembered_for_a_month_and_never_for_good(
     memory: Memory, clock: FakeClock, news: UpkeepNews, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cleaning, "LEAST", 100)
+    monkeypatch.setattr(proposal, "LEAST", 100)
     clock.advance(40 * DAY)
-    cleaning.not_now(memory, clock.now())
+    proposal.not_now(memory, clock.now())
     for _ in range(3):
         clock.advance(9 * DAY)
         run(RetentionJob(memory, RetentionSettings(), clock, news))
     assert news.take() == ()
     first, second = memory.conversations.recent()
     for conversation in (first, second):
-        cleaning.keep(memory, conversation.id, always=True)
+        proposal.keep(memory, conversation.id, always=True)
     clock.advance(9 * DAY)
     run(RetentionJob(memory, RetentionSettings(), clock, news))
     assert news.take() == (), "never for both"
-    cleaning.keep(memory, second.id, always=False)
+    proposal.keep(memory, second.id, always=False)
     clock.advance(9 * DAY)
     run(RetentionJob(memory, RetentionSettings(), clock, news))
     assert "1 conversation with" in news.take()[0]

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from agent.services.archive_older import archive_older
-from agent.services.deletion import older_copies_notice
 from foundation.paths import Workspace
 from memory.archive.vault import Vault
 from memory.cold.sql import run as execute
@@ -56,16 +55,18 @@ def test_what_a_kill_left_is_told_by_check_and_finished_by_deleting_again(
     assert len(list((root / ".palimpsest" / "packs").glob("*.pages"))) == 1
 
 
-def test_copies_that_may_hold_its_words_are_named(talked: Run, root: Path) -> None:
-    assert older_copies_notice(Workspace(root), "harbour") == ""
-    (root / ".palimpsest" / "damaged" / "20260101-000000").mkdir(parents=True)
-    said = talked("conversations", "delete", "harbour", "--yes")
-    assert str(root / ".palimpsest" / "damaged") in said.err
-    kept = root / ".palimpsest" / "versions" / "conversations"
-    kept.mkdir(parents=True)
-    (kept / "x.md").write_text("<!-- island · begun 2020 -->")
-    assert "versions" in older_copies_notice(Workspace(root), "island")
-    assert "versions" not in older_copies_notice(Workspace(root), "harbour")
+def test_copies_from_before_a_change_go_with_it(talked: Run, root: Path) -> None:
+    state = root / ".palimpsest"
+    kept = (state / "damaged" / "20260101-000000" / "x.db", state / "versions" / "conversations-harbour-2026.md")
+    for path in kept:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"SQLite format 3\0" if path.suffix == ".db" else b"<!-- harbour -->\n" + words(talked))
+    talked("conversations", "delete", "harbour", "--yes")
+    assert not any(path.exists() for path in kept)
+
+
+def words(talked: Run) -> bytes:
+    return talked("conversations", "show", "harbour").out.encode()
 
 
 def test_its_words_go_from_the_searchs_files_too(talked: Run, root: Path, tmp_path: Path) -> None:
@@ -161,7 +162,7 @@ def test_what_was_typed_and_the_draft_go_with_the_conversation(run: Run, root: P
     Drafts(space.drafts).save(first, "zorkdraft")
     Drafts(space.drafts).save(f"{first}-2", "the zorkdraft of a second window")
     said = run("conversations", "delete", first, "--yes")
-    assert "1 of its messages was taken out of what you typed" in said.err
+    assert "1 typed prompt" in said.err
     assert not list(space.drafts.iterdir())
     left = PromptHistory(space.prompt_history)
     left.load()
@@ -188,7 +189,8 @@ def test_what_the_person_keeps_of_it_themselves_is_named(run: Run, root: Path) -
     first = run("-p", words, "--json").json["conversation"]
     run("remember", words)
     said = run("conversations", "delete", first, "--yes")
-    assert f"look at {root / 'MEMORY.md'}" in said.err
+    assert "MEMORY.md:" in said.err
+    assert words in (root / "MEMORY.md").read_text()
 
 
 def test_a_pasted_image_goes_with_the_only_conversation_that_attaches_it(run: Run, root: Path) -> None:
@@ -202,5 +204,5 @@ def test_a_pasted_image_goes_with_the_only_conversation_that_attaches_it(run: Ru
     first = run("-p", f"what is in {alone} and in {shared}", "--json").json["conversation"]
     Drafts(space.drafts).save("another", f'@"{shared}" again')
     said = run("conversations", "delete", first, "--yes")
-    assert "1 image that you pasted into it went with it." in said.err
+    assert "1 pasted image" in said.err
     assert list(space.pasted_images.iterdir()) == [shared]

@@ -124,3 +124,6 @@ def test_a_walk_through_every_command(run: Run, bare: Run, root: Path, tmp_path:
     said("backup", "restore", str(tmp_path / "backup"), str(tmp_path / "again"))
     run("--json", "doctor")
     said("conversations", "delete", last, "--yes")
+    said("forget", "boiler", "--dry-run")
+    said("forget", "boiler", "--yes")
+    said("forget")

@@ -42,6 +42,7 @@ REVIEWED = {
     ("memory/cold/rows.py", "as_stored"): "what came of an answer, cleared in the stream",
     ("memory/cold/recalled_results.py", "as_stored"): "a stored tool result, with some of its words taken out",
     ("memory/records.py", "as_made"): "a random id",
+    ("memory/sync/encryption.py", "bytes_as_made"): "the person's key of their sync, in a file of theirs alone",
     ("memory/cold/conversations.py", "edited"): "a cleared id with lone surrogates replaced",
     ("memory/knowledge/ingest/redact.py", "as_given"): "a file that the person named, kept to the byte unless --redact",
     ("memory/library.py", "as_given"): "a text that the caller of the library names, kept to the byte",

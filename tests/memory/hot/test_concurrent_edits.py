@@ -17,7 +17,7 @@ from foundation.paths import Workspace
 from foundation.privacy import as_given, clear
 from memory.hot import HotMemory
 
-EDITS = 600
+EDITS = 200
 
 REPLACES = """
 import os, sys, time
@@ -71,8 +71,14 @@ def lost(text: str, edits: int = EDITS) -> int:
 @pytest.mark.parametrize(
     "script", [REPLACES, APPENDS], ids=["an editor that replaces the file", "one that appends in place"]
 )
-@pytest.mark.timeout(60)
-def test_no_racing_edit_is_lost(workspace: Workspace, script: str) -> None:
+@pytest.mark.parametrize(
+    "edits",
+    [
+        pytest.param(EDITS, marks=pytest.mark.timeout(60)),
+        pytest.param(1_500, marks=[pytest.mark.soak, pytest.mark.timeout(1800)]),
+    ],
+)
+def test_no_racing_edit_is_lost(workspace: Workspace, script: str, edits: int) -> None:
     hot = HotMemory(workspace, SystemClock())
 
     def remember(number: int) -> None:
@@ -81,12 +87,13 @@ def test_no_racing_edit_is_lost(workspace: Workspace, script: str) -> None:
         ):  # a slow machine may not find a pause in ten seconds; nothing may be lost then either
             hot.remember(clear(f"ours {number}"))
 
-    wrote = race(script, workspace.memory_md, remember)
+    wrote = race(script, workspace.memory_md, remember, edits)
     time.sleep(0.1)
     hot.refresh()
     text = workspace.memory_md.read_text(encoding="utf-8")
     assert wrote >= 3, "both must have written for this to prove anything"
-    assert lost(text) == 0
+    print(f"{edits} edits by hand, {wrote} of ours")
+    assert lost(text, edits) == 0
     assert not re.search("^(<<<<|>>>>|====)", text, re.MULTILINE)
 
 

@@ -111,4 +111,5 @@ def test_a_folder_with_too_many_files_is_measured_in_part_and_says_so(
     monkeypatch.setattr(disk, "MOST_FILES", 10)
     use = measure(filled)
     assert not use.whole
+    assert {part.name for part in use.parts} == {"database", "packs"}, "what comes after is not looked at"
     assert "it takes at least " in disk_warning(use, DiskSettings(budget_mb=5, free_mb=0), advice="")

@@ -193,6 +193,28 @@ def test_an_editor_that_fails_leaves_the_text_and_the_screen(editor: str, tmp_pa
 
 
 @posix
+@pytest.mark.timeout(60)
+def test_ctrl_c_in_an_editor_ends_the_editor_and_not_the_chat(tmp_path: Path) -> None:
+    editor = tmp_path / "editor"
+    editor.write_text("#!/bin/sh\necho it edits\nexec sleep 60\n", encoding="utf-8")
+    editor.chmod(0o755)
+    with_ = {"EDITOR": str(editor), "PALIMPSEST_CONFIG_DIR": str(tmp_path / "config")}
+    terminal = Terminal("--workspace", str(tmp_path / "work"), **with_)
+    try:
+        terminal.until(lambda shown: "❯ Ask" in shown)
+        terminal.type("the cat 锅炉")
+        terminal.until(lambda shown: "the cat 锅炉" in shown)
+        terminal.type("\x07")
+        terminal.until(lambda shown: "it edits" in shown)
+        terminal.type("\x03")
+        terminal.until(lambda shown: "The text is as it was" in shown and "the cat 锅炉" in shown)
+        terminal.type(" sat")
+        terminal.until(lambda shown: "the cat 锅炉 sat" in shown)
+    finally:
+        terminal.close()
+
+
+@posix
 async def test_the_end_of_a_long_output_is_shown(open_chat: Open, workspace: Workspace, tmp_path: Path) -> None:
     session = open_session(workspace, tmp_path)
     async with open_chat(session=session) as chat:

@@ -133,7 +133,7 @@ async def test_a_conversation_that_was_touched_meanwhile_is_not_archived(make: M
             kind=EntryKind.MESSAGE,
             role=Role.USER,
             text=as_given("again"),
-            time=datetime.now(UTC) + timedelta(days=40),
+            time=datetime.now(UTC) + timedelta(days=39),  # by another device, whose clock is a day late
         )
         session.memory.conversations.append(draft)
     done = await registry.carry_out(proposal, lambda _: None)

@@ -2,8 +2,13 @@
 
 from textual.pilot import Pilot
 
+from agent.commands.forget import plan_rows
 from agent.permissions.action import Access, Action, PersonQuestion
 from agent.services.trust import link_effect
+from memory.forget.choice import NamedLine
+from memory.forget.plan import ForgetPlan, PlannedEntry
+from memory.forgotten.journal import ForgetJob
+from tests.tui.fakes import NOW
 from tests.tui.pictures.acts import pushing, shown
 from tests.tui.pictures.conftest import Picture
 from tui.app import PalimpsestApp
@@ -84,6 +89,29 @@ async def test_archiving_is_asked_for_with_its_figures(picture: Picture) -> None
 async def test_a_deletion_is_asked_for(picture: Picture) -> None:
     rows = (("delete", "锅炉 🙂 The boiler: 6 entries of 2 branches"), ("kept", "Its pages in the archive."))
     await picture(pushing(lambda: DeleteScreen("Delete a conversation", rows)))
+
+
+async def test_a_forgetting_is_asked_for_with_its_plan(picture: Picture) -> None:
+    said = ("The code of the door is bluefin-7731. 门的密码 🔑", "What was the code again? 🙂")
+    entries = tuple(
+        PlannedEntry(id=f"e_{n}", conversation="c_1", time=NOW, by="user", line=line, kind="message")
+        for n, line in enumerate(said)
+    )
+    plan = ForgetPlan(
+        title="“bluefin-7731”",
+        job=ForgetJob(id="f_1", begun_ms=0),
+        entries=entries,
+        entry_count=40,
+        derived_count=3,
+        lines=(
+            NamedLine("MEMORY.md", 12, "- The code is bluefin-7731. 密码"),
+            NamedLine("memory/家.md", 3, "- 7731 🏠"),
+        ),
+        pages=2,
+        names=1,
+        kept=("AGENTS.md",),
+    )
+    await picture(pushing(lambda: ProposalScreen("Forget “bluefin-7731”?", plan_rows(plan))))
 
 
 async def test_a_limit_that_was_reached(picture: Picture) -> None:

@@ -19,9 +19,9 @@ from context.report import PageUsage, archive_of
 from memory.memory import Memory
 from memory.pages.types import ArchiveRow, PageRow
 from memory.records import Statistics
-from memory.upkeep.cleaning import CleaningProposal
 from memory.upkeep.disk import DiskPart, DiskUse
 from memory.upkeep.idle import KEPT
+from memory.upkeep.proposal import CleaningProposal
 from memory.upkeep.retention import PlannedConversation
 from tests.tui.fakes import NOW, REPORT, FakeSession
 from tests.tui.pictures.acts import Act, pushing, shown
@@ -293,7 +293,7 @@ async def test_what_nobody_touched(picture: Picture, monkeypatch: pytest.MonkeyP
         ),
         staying=(planned(4, "Warranty", 96_000, "pinned"), planned(5, "保修单 🧾", 2_100, KEPT)),
     )
-    monkeypatch.setattr("memory.upkeep.cleaning.proposal", lambda *_: proposed)
+    monkeypatch.setattr("memory.upkeep.proposal.proposal", lambda *_: proposed)
     session: Any = SimpleNamespace(
         memory=None, clock=SimpleNamespace(now=lambda: NOW), config=SimpleNamespace(retention=None)
     )

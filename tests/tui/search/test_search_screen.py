@@ -372,3 +372,50 @@ async def test_of_a_long_passage_the_words_that_were_asked_for_stand_in_view(ope
     async with searching(open_chat, session, "zeppelin") as chat:
         await chat.until(lambda: chat.app.screen.selected.key in chat.app.screen.contexts)
         await chat.until(lambda: seen(chat).count("zeppelin lands at noon") == 2)
+
+
+async def test_an_arrow_draws_the_preview_once_and_only_of_the_row_where_it_stays(
+    open_chat: Any, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk(session.memory, BOILER, "My boiler is green. 绿色的锅炉", "A boiler of copper.", "No boiler at all.")
+    async with searching(open_chat, session, "boiler") as chat:
+        screen = chat.app.screen
+        await chat.until(lambda: screen.contexts)
+        drawn: list[str] = []
+        draw = SearchScreen._draw  # noqa: SLF001 - what is counted
+        monkeypatch.setattr(
+            SearchScreen, "_draw", lambda on, row, context: drawn.append(row.key) or draw(on, row, context)
+        )
+        screen.action_move(1)  # two presses of an arrow before the event loop is free
+        screen.action_move(1)
+        chosen = screen.selected
+        await chat.until(lambda: chosen.key in screen.contexts and drawn)
+        assert drawn == [chosen.key]
+        await chat.press("up", "down")
+        await chat.until(lambda: drawn[-1] == chosen.key and len(drawn) >= 2)
+        assert len(drawn) <= 3, "what was read before is drawn at once"
+
+
+async def test_a_context_that_is_long_in_coming_is_not_waited_for(
+    open_chat: Any, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk(session.memory, BOILER, "My boiler is green.")
+    release = asyncio.Event()
+    async with searching(open_chat, session, "boiler") as chat:
+        screen = chat.app.screen
+        await chat.until(lambda: screen.contexts)
+        read = screen._controller.context  # noqa: SLF001 - what is held up
+
+        async def slow(row: Any) -> Any:
+            await release.wait()
+            return await read(row)
+
+        monkeypatch.setattr(screen._controller, "context", slow)  # noqa: SLF001 - as above
+        screen.contexts.clear()
+        await chat.press("down")
+        chosen = screen.selected
+        shown = screen.query_one("#search-passage")
+        await chat.until(lambda: chosen.snippet in shown.content.plain)
+        assert chosen.key not in screen.contexts
+        release.set()
+        await chat.until(lambda: chosen.key in screen.contexts)

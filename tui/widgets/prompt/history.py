@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from agent.services.drafts import clear_marked, without_marks
+from agent.services.forgotten_words import without_forgotten
 from foundation.files import append, encode, exists, is_cut_off, make_private_folder, read_bytes, write_atomically
 from foundation.privacy import joined, json_line
 from foundation.terminal_text import visible
@@ -58,7 +59,9 @@ class PromptHistory:
         """Stores the texts that were added. Blocks. Raises OSError, with what was not stored left for the next time."""
         with self._writing:
             while self._unwritten:
-                if cleared := clear_marked(self._unwritten[0]):
+                text = self._unwritten[0]
+                is_forgotten = without_forgotten(self._path.parent, text) != text  # meanwhile, or `/forget` names it
+                if not is_forgotten and (cleared := clear_marked(text)):
                     make_private_folder(self._path.parent)
                     append(self._path, (b"\n" if is_cut_off(self._path) else b"") + encode(json_line(cleared)))
                 self._unwritten.popleft()

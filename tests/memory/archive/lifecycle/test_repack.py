@@ -9,10 +9,10 @@ import pytest
 from foundation.paths import Workspace
 from foundation.privacy import as_given
 from foundation.trust import Trust
-from memory.archive.lifecycle import move
+from memory.archive.lifecycle import move, release
 from memory.archive.packs.pack import COLD, WARM, Pack, write_cold_pack
 from memory.archive.packs.storage import PAGES_A_FRAME, LocalStorage
-from memory.archive.rows import pack_gc
+from memory.archive.rows import facts, pack_gc
 from memory.archive.rows import pages as page_rows
 from memory.archive.vault import Vault
 from memory.cold import ColdStore
@@ -187,3 +187,25 @@ def test_only_files_that_we_wrote_are_ever_deleted(filled: Vault, workspace: Wor
     filled.repacking.run(min_age=NOW, least=1)
     filled.release()
     assert stranger.read_bytes() == b"somebody's"
+
+
+class Crash(BaseException):
+    """Nothing catches it."""
+
+
+@pytest.mark.parametrize("work", ["repack", "delete"])
+def test_work_that_ends_before_its_commit_leaves_the_old_packs_their_manifests(
+    filled: Vault, cold: ColdStore, monkeypatch: pytest.MonkeyPatch, work: str
+) -> None:
+    def seal_and_crash(*given: object) -> None:
+        facts.seal(*given)  # type: ignore[arg-type]  # as the caller gives them
+        raise Crash
+
+    with monkeypatch.context() as crash:
+        crash.setattr(move if work == "repack" else release, "seal", seal_and_crash)
+        with pytest.raises(Crash):
+            if work == "repack":
+                filled.repacking.run(min_age=NOW, least=1)
+            else:
+                filled.delete_conversation(filled.archives()[0].conversation or 1)
+    assert [problem for problem in filled.check() if problem.what != "deletion"] == []

@@ -9,6 +9,7 @@ from memory.archive.lifecycle import take_back
 from memory.archive.repair.check import check_archive
 from memory.archive.vault import Vault
 from memory.cold import ColdStore
+from memory.cold.sql import run
 from memory.errors import Damaged
 from memory.records import Entry
 from tests.memory.conftest import Say
@@ -92,3 +93,14 @@ def test_a_damaged_page_ends_it_and_what_was_not_reached_stays(
         fresh.take_back([entry.seq for entry in entries], [archive])
     assert len(fresh.archives()) == 1
     assert in_store(cold, entries) < 12
+
+
+def test_a_text_that_is_not_the_one_that_was_stored_ends_it_too(
+    cold: ColdStore, vault: Vault, archived: tuple[list[Entry], int]
+) -> None:
+    entries, archive = archived
+    cold.write(lambda db: run(db, "UPDATE entries SET sha256 = x'00' WHERE seq = ?", (entries[-1].seq,)))
+    with pytest.raises(Damaged):
+        vault.take_back([entry.seq for entry in entries], [archive])
+    assert len(vault.archives()) == 1
+    assert len(vault.pages()) > 0

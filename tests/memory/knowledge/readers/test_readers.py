@@ -10,6 +10,7 @@ import pytest
 
 from memory.knowledge.errors import UnreadableDocument, UnsupportedFile
 from memory.knowledge.readers.document import Document, OcrReader
+from memory.knowledge.readers.html import read_html
 from memory.knowledge.readers.office import check_zip
 from memory.knowledge.readers.registry import kind_of, read_file
 from memory.pages.render.layout import LayoutText
@@ -270,3 +271,7 @@ def test_a_picture_that_is_none_is_a_sentence(tmp_path: Path) -> None:
     for raw in (b"no picture", whole[: len(whole) // 2]):
         with pytest.raises(UnreadableDocument, match="no picture that can be read"):
             read_file(raw, "a.png", None)
+
+
+def test_a_declaration_that_html_does_not_have_is_a_comment() -> None:
+    assert read_html(b"<p>before</p><![CDE[x]]><p>after</p>").text == "before\nafter"

@@ -1,0 +1,146 @@
+"""`palimpsest forget`."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from agent.cli import output
+from agent.cli.group import CliCommand
+from agent.cli.invocation import current
+from agent.services.forget import (
+    NOTHING,
+    NotForgottenYet,
+    finish_pending,
+    forget,
+    line_numbers,
+    open_jobs,
+    plan,
+    plan_lines,
+    receipt_lines,
+)
+from foundation.errors import Misuse
+from foundation.program import PROGRAM
+from foundation.text.dates.filter_dates import parse_moment
+
+if TYPE_CHECKING:  # the store is loaded when it is opened
+    from memory.forget.plan import ForgetPlan
+    from memory.forgotten.journal import ForgetJob
+    from memory.memory import Memory
+
+
+@click.command(cls=CliCommand)
+@click.argument("name", metavar="[QUERY|ID|FILE]", required=False)
+@click.option("--conversation", metavar="ID", help="All of this conversation.")
+@click.option("--before", metavar="DAY", help="All that is from before this day: 2026-03-01, 90d, last March.")
+@click.option("--dry-run", is_flag=True, help="Show what would go, and change nothing.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def command(name: str | None, conversation: str | None, before: str | None, dry_run: bool, yes: bool) -> None:
+    """Forget what holds QUERY, or what ID or FILE names, with all that was made of it.
+
+    QUERY is looked for as it is, in any case. ID is of an entry, a note, a page, an archive or a conversation; FILE is
+    one of the notes, or one that was added to knowledge. Files and their pages go as a whole.
+
+    It shows what would go and asks. Then it takes it out of the store, the index, the packs, the notes and their
+    versions, mirrors, checkpoints, drafts, typed prompts, caches and logs, and looks through every byte of the
+    workspace. An import does not bring it back. What is cut short goes on with the next command. Backups that were made
+    before hold it still.
+
+    Without a name it goes on with what is not finished.
+
+    Exit status: 0 forgotten, 75 begun and not finished: something is in use or out of reach.
+    """
+    invocation = current()
+    with invocation.memory(for_writing=not dry_run) as memory:
+        if not (name or conversation or before):
+            _go_on(memory, as_json=invocation.json)
+            return
+        moment = parse_moment(before, datetime.now(UTC)) if before else None
+        planned = plan(memory, named=name or "", conversation=conversation or "", before=moment)
+        if planned.is_empty:
+            if invocation.json:
+                output.json_object({**plan_object(planned), "receipt": None})
+            else:
+                output.line(NOTHING)
+            return
+        if not invocation.json:
+            for line in plan_lines(planned):
+                output.line(line)
+        if dry_run:
+            if invocation.json:
+                output.json_object({**plan_object(planned), "receipt": None})
+            return
+        if not yes:
+            planned = _confirmed(memory, planned)
+        job = forget(memory, planned, _report if sys.stderr.isatty() else lambda _: None)
+        if invocation.json:
+            output.json_object({**plan_object(planned), "receipt": receipt_object(job)})
+            return
+        for line in receipt_lines(memory, job):
+            output.line(line)
+
+
+def _go_on(memory: Memory, *, as_json: bool) -> None:
+    from memory.forget.plan import NO_PLAN
+
+    finish_pending(memory)
+    if left := open_jobs(memory):
+        raise NotForgottenYet("Not forgotten yet", " ".join(left), f"`{PROGRAM} forget` tries again.")
+    if as_json:
+        output.json_object({**plan_object(NO_PLAN), "receipt": None})
+        return
+    output.line(f"Nothing is left to be forgotten. `{PROGRAM} forget --help` says what can be named.")
+
+
+def _confirmed(memory: Memory, planned: ForgetPlan) -> ForgetPlan:
+    """Asks which lines of notes go, and whether all of it does. Raises Misuse without a terminal, click.Abort."""
+    from memory.forget.plan import keeping_lines
+
+    if not sys.stdin.isatty():
+        raise Misuse("Not confirmed", f"Forgetting {planned.title} must be confirmed.", "Say it with --yes.")
+    if planned.lines:
+        answer = click.prompt("Which lines of your notes go? Numbers, all or none", default="all", err=True)
+        numbers = line_numbers(str(answer), len(planned.lines))
+        kept = [line for number, line in enumerate(planned.lines, 1) if number not in numbers]
+        planned = keeping_lines(memory, planned, kept)
+    output.confirm(f"Forget {planned.title} for good?")
+    return planned
+
+
+def _report(step: str) -> None:
+    output.narrate(f"… {step}")
+
+
+def plan_object(planned: ForgetPlan) -> dict[str, Any]:
+    """The plan as JSON."""
+    return {
+        "what": planned.title,
+        "entries": list(planned.entries),
+        "entry_count": planned.entry_count,
+        "derived": list(planned.derived),
+        "derived_count": planned.derived_count,
+        "conversations": list(planned.conversations),
+        "lines": list(planned.lines),
+        "pages": planned.pages,
+        "names": planned.names,
+        "also_said": list(planned.also_said),
+        "kept": list(planned.kept),
+    }
+
+
+def receipt_object(job: ForgetJob) -> dict[str, Any]:
+    """The receipt as JSON."""
+    receipt = job.receipt
+    assert receipt is not None
+    return {
+        "id": job.id,
+        "finished": datetime.fromtimestamp(receipt.finished_ms / 1000, UTC) if receipt.finished_ms else None,
+        "counts": dict(receipt.counts),
+        "files": receipt.places,
+        "bytes": receipt.bytes,
+        "found": list(receipt.found),
+        "left": list(receipt.left),
+    }

@@ -1,0 +1,272 @@
+"""`palimpsest sync`."""
+
+from __future__ import annotations
+
+from datetime import UTC
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from agent.cli import output
+from agent.cli.group import CliGroup
+from agent.cli.invocation import Invocation, current
+from foundation.clock import from_ms, iso
+from foundation.errors import Misuse, PalimpsestError, TemporaryFailure
+from foundation.figures import counted
+from foundation.paths import expand_home
+from foundation.program import PROGRAM
+from foundation.sizes import format_size
+
+if TYPE_CHECKING:  # loaded by the commands that use them
+    from foundation.paths import Workspace
+    from memory.sync.last_run import LastRun
+    from memory.sync.status import LocationStatus, WorkspaceStatus
+    from memory.sync.sync import SyncResult
+
+_NEXT = f"`{PROGRAM} sync now` reads and writes there; `{PROGRAM} config set sync.background true` does so after turns."
+
+
+@click.group(cls=CliGroup)
+def command() -> None:
+    """Share conversations, titles, labels, deletions and notes with your other devices.
+
+    A location is a folder that something carries between them (Syncthing, Dropbox, a USB stick), s3://bucket/prefix or
+    ssh://host/folder. There is no server: each device writes files of its own there and reads those of the others.
+    """
+
+
+@command.command()
+@click.argument("location")
+@click.option("--name", metavar="NAME", help="What this device is called; by default its host name.")
+@click.option("--encrypt", is_flag=True, help="Encrypt what is written there, with a key of yours.")
+@click.option("--key", type=click.Path(path_type=Path), help="The key file of another device. Implies --encrypt.")
+@click.option("--recipient", multiple=True, metavar="AGE1…", help="A public key that may read, too. Implies --encrypt.")
+def add(location: str, name: str | None, encrypt: bool, key: Path | None, recipient: tuple[str, ...]) -> None:
+    """Add LOCATION. Nothing is read or written there before `sync now`.
+
+    With --encrypt the location sees no word, no title and no name. The key is made here, unless --key brings the one of
+    another device, and is kept in your own configuration folder, not in the workspace.
+    """
+    from agent.services.sync import device_name, open_location, open_sync, save_sync_settings, take_key
+    from memory.sync.encryption import key_file
+
+    invocation = current()
+    with invocation.memory(for_writing=True) as memory:
+        settings = invocation.loaded_config.config.sync
+        place = open_location(location, invocation.here, memory.workspace)
+        place.make()
+        values: dict[str, Any] = {"locations": sorted({*settings.locations, place.name})}
+        public = ""
+        if encrypt or key or recipient:
+            public = take_key(invocation.environment, invocation.here / expand_home(key) if key else None)
+            values["recipients"] = sorted({*settings.recipients, public, *recipient})
+        save_sync_settings(memory.workspace, invocation.environment, values)
+        sync = open_sync(memory, settings, invocation.environment)
+        device = sync.begin(name or (sync.device.name if sync.device else device_name()))
+        if values.get("recipients", settings.recipients) != settings.recipients:
+            sync.renew_recipients()
+    file = str(key_file(invocation.environment)) if public else ""
+    if invocation.json:
+        output.json_object(
+            {
+                "location": place.name,
+                "device": {"id": device.id, "name": device.name},
+                "recipient": public,
+                "key_file": file,
+            }
+        )
+        return
+    output.line(f"{place.name} is added; this device is {device.name} ({device.id}).")
+    if public:
+        output.line(f"Encrypted for {public}")
+        output.narrate(f"The key is {file}. Copy it to the other devices: `{PROGRAM} sync add LOCATION --key FILE`.")
+        output.narrate("Without it nobody reads what is there, neither do you: keep a copy.")
+    output.narrate(_NEXT)
+
+
+@command.command()
+def status() -> None:
+    """Show this device, its locations, the other devices, and what could not be read.
+
+    Changes nothing. Exit 1 where a segment is damaged or of a newer version, 75 where a location does not answer.
+    """
+    from agent.services.sync import open_location
+    from memory.sync.last_run import last_runs
+    from memory.sync.status import location_status, workspace_status
+
+    invocation = current()
+    with invocation.memory() as memory:
+        settings = invocation.loaded_config.config.sync
+        whole, runs = workspace_status(memory), last_runs(memory.workspace)
+        found: list[tuple[str, LocationStatus | None, str]] = []
+        for location in settings.locations:
+            try:
+                place = open_location(location, invocation.here, memory.workspace)
+                found.append((location, location_status(memory, place), ""))
+            except PalimpsestError as error:
+                found.append((location, None, error.message))
+    if invocation.json:
+        listed = [_location_object(*each, runs.get(each[0])) for each in found]
+        output.json_object({**_status_object(whole), "encrypted": bool(settings.recipients), "locations": listed})
+    else:
+        _print_status(whole, found, runs)
+    damaged = any(each is not None and each.problems for _, each, _ in found)
+    invocation.status = 1 if damaged else 75 if any(each is None for _, each, _ in found) else 0
+
+
+@command.command()
+@click.argument("location", required=False)
+def now(location: str | None) -> None:
+    """Read what other devices wrote and write what is new here, at LOCATION or at all of them.
+
+    May be interrupted at any moment; the next run goes on. Exit 1 where a segment could not be read, 75 where a
+    location does not answer or another process syncs.
+    """
+    from agent.services.sync import device_name, open_location, open_sync, unknown_location
+
+    invocation = current()
+    with invocation.memory(for_writing=True) as memory:
+        settings = invocation.loaded_config.config.sync
+        wanted = _chosen(invocation, memory.workspace, location) if location else settings.locations
+        if not wanted:
+            raise Misuse("No location", "No location was added.", f"`{PROGRAM} sync add LOCATION` adds one.")
+        if unknown := [each for each in wanted if each not in settings.locations]:
+            raise unknown_location(unknown[0], settings.locations)
+        sync = open_sync(memory, settings, invocation.environment)
+        if sync.device is None:  # its settings came with it, its database did not
+            sync.begin(device_name())
+        results, failures = list[Any](), list[PalimpsestError]()
+        for each in wanted:
+            try:
+                results.append(sync.run(open_location(each, invocation.here, memory.workspace)))
+            except TemporaryFailure as error:  # the others may answer
+                failures.append(error)
+        if results:
+            memory.search.update()
+    if failures and not results:
+        raise failures[0]
+    _print_results(invocation, results, failures)
+    invocation.status = 1 if any(result.unread for result in results) else 75 if failures else 0
+
+
+@command.command()
+@click.argument("location")
+def remove(location: str) -> None:
+    """Stop syncing with LOCATION. What is there stays, and what came from there, too."""
+    from agent.services.sync import save_sync_settings, unknown_location
+
+    invocation = current()
+    workspace = invocation.prepare(writable=True)
+    settings = invocation.loaded_config.config.sync
+    (chosen,) = _chosen(invocation, workspace, location)
+    if chosen not in settings.locations:
+        raise unknown_location(location, settings.locations)
+    left = [each for each in settings.locations if each != chosen]
+    save_sync_settings(workspace, invocation.environment, {"locations": left})
+    if invocation.json:
+        output.json_object({"location": chosen, "locations": left})
+        return
+    output.line(f"{chosen} is removed. Its files were left: delete them yourself where no other device needs them.")
+
+
+def _chosen(invocation: Invocation, workspace: Workspace, location: str) -> list[str]:
+    """The location as the configuration has it."""
+    from agent.services.sync import open_location
+
+    known = invocation.loaded_config.config.sync.locations
+    return [location] if location in known else [open_location(location, invocation.here, workspace).name]
+
+
+def _print_results(invocation: Invocation, results: list[SyncResult], failures: list[PalimpsestError]) -> None:
+    if invocation.json:
+        output.json_object(
+            {"runs": [_result_object(each) for each in results], "failures": [each.message for each in failures]}
+        )
+        return
+    for result in results:
+        taken = result.taken
+        counts = (
+            (taken.entries, "entry", "entries"),
+            (taken.values, "title or label", "titles and labels"),
+            (taken.deletions, "deletion", "deletions"),
+            (result.notes_changed, "changed note", "changed notes"),
+        )
+        news = ", ".join(f"{number:,} {one if number == 1 else many}" for number, one, many in counts if number)
+        written = f"{counted(result.segments_written, 'file')} written ({format_size(result.bytes_written)})"
+        output.line(f"{result.location}: {news or 'nothing new'} from other devices; {written}.")
+        if result.deleted:
+            output.line(f"{counted(result.deleted, 'conversation')} that another device deleted went here, too.")
+        for name in result.held_back:
+            output.narrate(f"{name} stays on this device: it holds something private or a secret, or cannot be read.")
+        for unread in result.unread:
+            output.line(unread.message)
+    for failure in failures:
+        output.narrate(failure.message)
+
+
+def _print_status(
+    whole: WorkspaceStatus, found: list[tuple[str, LocationStatus | None, str]], runs: dict[str, LastRun]
+) -> None:
+    if whole.device is None or not found:
+        output.narrate(f"No location was added. `{PROGRAM} sync add LOCATION` adds one.")
+    if whole.device is not None:
+        todo = "something is still to be written" if whole.unwritten else "everything is written"
+        output.line(f"This device is {whole.device.name} ({whole.device.id}); {todo}.")
+    if whole.waiting:
+        output.line(f"{counted(whole.waiting, 'message')} of other devices: what they answer has not arrived yet.")
+    if whole.due:
+        output.line(f"{counted(whole.due, 'conversation')} that another device deleted will go at the next `sync now`.")
+    for location, there, error in found:
+        last = runs.get(location)
+        when = f"{last.done.astimezone():%Y-%m-%d %H:%M}" if last and last.done else "never yet"
+        if there is None:
+            output.line(f"{location}: {error} Last sync: {when}.")
+            continue
+        output.line(f"{location}: {counted(there.segments, 'file')}, {format_size(there.bytes)}. Last sync: {when}.")
+        for device in there.devices:
+            news = f"{device.unread:,} not read yet" if device.unread else "all read"
+            output.line(f"  {device.name or 'not read yet'} ({device.id}): {counted(device.segments, 'file')}, {news}.")
+            if device.missing:
+                numbers = ", ".join(map(str, device.missing))
+                output.line(f"    missing: {numbers}. That device writes them again at its next sync.")
+        for problem in there.problems:
+            output.line(f"  {problem.message}")
+
+
+def _status_object(whole: WorkspaceStatus) -> dict[str, Any]:
+    device = whole.device
+    return {
+        "device": {"id": device.id, "name": device.name} if device else None,
+        "unwritten": whole.unwritten,
+        "waiting": whole.waiting,
+        "due": whole.due,
+    }
+
+
+def _location_object(location: str, there: LocationStatus | None, error: str, last: LastRun | None) -> dict[str, Any]:
+    return {
+        "location": location,
+        "answers": there is not None,
+        "message": error or (last.error if last else ""),
+        "last_sync": iso(from_ms(last.done_ms).astimezone(UTC)) if last and last.done_ms else None,
+        "files": there.segments if there else None,
+        "bytes": there.bytes if there else None,
+        "devices": [output.plain_values(device) for device in there.devices] if there else [],
+        "problems": [output.plain_values(problem) for problem in there.problems] if there else [],
+    }
+
+
+def _result_object(result: SyncResult) -> dict[str, Any]:
+    return {
+        "location": result.location,
+        "device": {"id": result.device.id, "name": result.device.name},
+        "taken": output.plain_values(result.taken),
+        "files_read": result.segments_read,
+        "files_written": result.segments_written,
+        "bytes_written": result.bytes_written,
+        "deleted": result.deleted,
+        "notes_changed": result.notes_changed,
+        "held_back": list(result.held_back),
+        "unread": [output.plain_values(each) for each in result.unread],
+    }

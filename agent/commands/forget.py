@@ -1,0 +1,109 @@
+"""`/forget`: forgets words, an entry, a note, a file or a conversation, for good."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Final
+
+from agent.commands.command import Command
+from agent.commands.results import Outcome, Proposal, SessionSwitched, TextResult
+from foundation.errors import Misuse
+from foundation.terminal_text import visible_line
+
+if TYPE_CHECKING:  # a session loads every room; the list of commands must not
+    from agent.session import Session
+    from memory.forget.plan import ForgetPlan
+    from memory.pages.types import OnPage
+
+MOST_ROWS: Final = 8  # first lines of each kind
+KEEP_NOTES: Final = "--keep-notes"
+STEPS: Final = 18
+
+
+async def _forget(session: Session, named: str) -> Outcome:
+    from agent.services.forget import NOTHING, plan
+
+    given = named.split()
+    words = [word for word in given if word not in {"--yes", KEEP_NOTES}]
+    sure, keeps_notes, named = "--yes" in given, KEEP_NOTES in given, " ".join(words)
+    if not named:
+        raise Misuse(
+            "What is to be forgotten?", "/forget needs words, an id or a file.", "/forget the code of the door"
+        )
+    what = await asyncio.to_thread(plan, session.memory, named=named)
+    if keeps_notes:
+        from memory.forget.plan import keeping_lines
+
+        what = keeping_lines(session.memory, what, what.lines)
+    if what.is_empty:
+        return TextResult(NOTHING)
+
+    async def run(on_page: OnPage) -> Outcome:
+        return await _carry_out(session, what, on_page)
+
+    return Proposal(
+        title=f"Forget {visible_line(what.title)}?",
+        rows=tuple(plan_rows(what)),
+        activity="forgetting",
+        pages=STEPS,
+        unit="step",
+        run=run,
+        confirmed=sure,
+        must_be_confirmed=True,
+    )
+
+
+async def _carry_out(session: Session, what: ForgetPlan, on_page: OnPage) -> Outcome:
+    from agent.services.forget import forget, receipt_lines
+
+    done = 0
+
+    def on_step(_: str) -> None:
+        nonlocal done
+        on_page(done := done + 1)
+
+    job = await asyncio.to_thread(forget, session.memory, what, on_step)
+    notice = " ".join(await asyncio.to_thread(receipt_lines, session.memory, job))
+    gone = session.conversation is not None and session.conversation.seq in job.conversations
+    if gone:
+        session.new("")
+    elif session.conversation is not None:
+        session.switch_to(await asyncio.to_thread(session.memory.conversations.at, session.conversation.seq))
+    return SessionSwitched(notice, branch=not gone)
+
+
+def plan_rows(what: ForgetPlan) -> list[tuple[str, str]]:
+    """Rows of a name and a sentence: what goes, what changes, and what stays."""
+    from agent.services.forget import changes
+
+    rows: list[tuple[str, str]] = []
+    for entry in what.entries[:MOST_ROWS]:
+        rows.append(("goes", f"{entry.time.astimezone():%Y-%m-%d} {entry.by}: {entry.line}"))
+    if (more := what.entry_count - len(what.entries[:MOST_ROWS])) > 0:
+        rows.append(("", f"… and {more:,} more entries"))
+    for found in what.conversations[:MOST_ROWS]:
+        rows.append(("goes", f"{found.kind} “{found.title or found.id}”, {found.entries:,} entries"))
+    for line in what.lines[:MOST_ROWS]:
+        rows.append(("goes", f"{line.file}:{line.number} {visible_line(line.text)}"))
+    if (more := len(what.lines) - MOST_ROWS) > 0:
+        rows.append(("", f"… and {more:,} more lines of notes"))
+    if what.lines:
+        rows.append(("", f"/forget … {KEEP_NOTES} leaves the lines of your notes as they are."))
+    also = "; ".join([*changes(what), "index, versions, drafts, checkpoints, caches"])
+    rows.append(("changes", also))
+    if what.also_said:
+        rows.append(("stays", f"{', '.join(what.also_said[:5])} say parts of it by themselves"))
+    if what.kept:
+        rows.append(("stays", f"{', '.join(map(visible_line, what.kept[:5]))}: files of your own that hold it"))
+    rows.append(("no undo", "It is taken out of every file here, and looked for. Backups hold it still."))
+    return rows
+
+
+COMMANDS = (
+    Command(
+        name="forget",
+        summary="Forget words, an entry, a note or a file for good.",
+        usage="WORDS|ID|FILE [--keep-notes] [--yes]",
+        run=_forget,
+    ),
+)

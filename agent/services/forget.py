@@ -1,0 +1,287 @@
+"""Forgetting in all of a workspace: the steps of memory, and those over checkpoints, drafts and typed prompts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+from agent.services.deletion import attached_archives
+from agent.services.drafts import clear_marked, without_marks
+from agent.services.pasted_images import remove_images
+from foundation.clock import Clock, SystemClock, from_ms
+from foundation.errors import Misuse, PalimpsestError, TemporaryFailure
+from foundation.files import is_file, list_files, read_bytes, read_text, remove, write_atomically
+from foundation.program import PROGRAM, own_command
+
+if TYPE_CHECKING:  # the help of a command must not load the store
+    from memory.forget.choice import Chosen
+    from memory.forget.job import Forgetting
+    from memory.forget.plan import ForgetPlan
+    from memory.forget.work import ForgetWork, StepCounts
+    from memory.forgotten.journal import ForgetJob
+    from memory.memory import Memory
+
+NOTHING: Final = "Nothing here is called that, and nothing holds these words."
+
+
+class NotForgottenYet(TemporaryFailure):
+    """A forgetting that is begun and not finished: exit status 75."""
+
+    code = "not_forgotten_yet"
+
+
+def plan(memory: Memory, *, named: str = "", conversation: str = "", before: datetime | None = None) -> ForgetPlan:
+    """The plan for one of them. Blocks. Raises Misuse for none or several, NotFound."""
+    from memory.forget.choice import choose_before, choose_conversation, choose_named
+
+    if sum(map(bool, (named.strip(), conversation, before))) != 1:
+        raise Misuse(
+            "What is to be forgotten?",
+            "Name words, an id or a file, or a conversation, or a day: one of them.",
+            f"`{PROGRAM} forget --help` says how.",
+        )
+    if before is not None:
+        chosen = choose_before(memory, before)
+    elif conversation:
+        chosen = choose_conversation(memory, conversation)
+    else:
+        chosen = choose_named(memory, named.strip())
+    return planned(memory, chosen)
+
+
+def planned(memory: Memory, chosen: Chosen) -> ForgetPlan:
+    """The plan for what was chosen, with the archives of texts that were attached to a conversation's messages."""
+    from memory.forget.plan import plan_forgetting
+
+    for seq in list(chosen.conversations):
+        for attached in attached_archives(memory, memory.conversations.at(seq)):
+            chosen.conversations[attached] = None
+    return plan_forgetting(memory, chosen, memory.cold.clock.now())
+
+
+def forgetting(memory: Memory, clock: Clock | None = None) -> Forgetting:
+    """Runs jobs in this memory, with the steps of this package."""
+    from memory.forget.job import Forgetting
+
+    further = {
+        "checkpoints": _checkpoints,
+        "drafts": _drafts,
+        "prompts": _prompts,
+        "images": _images,
+        "locations": _locations,
+    }
+    return Forgetting(memory, clock or SystemClock(), further)
+
+
+def forget(memory: Memory, what: ForgetPlan, on_step: Callable[[str], None] = lambda _: None) -> ForgetJob:
+    """Carries out the plan; gives the job with its receipt. Blocks.
+
+    Raises NotForgottenYet where it could not be finished now: the next command goes on with it.
+    """
+    forgets = forgetting(memory)
+    job = forgets.begin(what)
+    try:
+        job = forgets.run(job, on_step)
+    except (PalimpsestError, OSError) as error:
+        reason = error.message if isinstance(error, PalimpsestError) else str(error)
+        raise NotForgottenYet("Not forgotten yet", reason, _GOES_ON) from error
+    if job.receipt is None or job.receipt.found:
+        places = ", ".join(job.receipt.found[:5] if job.receipt else ())
+        raise NotForgottenYet("Not forgotten yet", f"The words are still in {places}.", _GOES_ON)
+    return job
+
+
+def finish_pending(memory: Memory) -> int:
+    """Goes on with what an earlier process began to forget; gives the number of finished jobs. Quick without any."""
+    from memory.forgotten.journal import ForgetJournal
+
+    if memory.read_only or not ForgetJournal(memory.workspace.forgotten).open_ids():
+        return 0
+    finished = forgetting(memory).finish_open()
+    return sum(bool(job.receipt and not job.receipt.found) for job in finished)
+
+
+def open_jobs(memory: Memory) -> list[str]:
+    """A sentence for each job that is not finished."""
+    from memory.errors import Damaged
+    from memory.forgotten.journal import ForgetJournal
+
+    journal, sentences = ForgetJournal(memory.workspace.forgotten), list[str]()
+    for id_ in journal.open_ids():
+        try:
+            job = journal.read(id_)
+        except Damaged as error:
+            sentences.append(error.message)
+            continue
+        found = ", ".join(job.receipt.found[:5]) if job.receipt else ""
+        where = f"the words are still in {found}" if found else f"{len(job.done):,} steps of it are done"
+        sentences.append(f"{id_} of {from_ms(job.begun_ms).astimezone():%Y-%m-%d %H:%M} is not finished: {where}.")
+    return sentences
+
+
+def plan_lines(what: ForgetPlan) -> list[str]:
+    """The plan for a person: what goes, with first lines; what changes; what stays."""
+    lines = [f"What would go of {what.title}:"]
+    lines += [f"  {entry.id}  {entry.time.astimezone():%Y-%m-%d}  {entry.by}: {entry.line}" for entry in what.entries]
+    if (more := what.entry_count - len(what.entries)) > 0:
+        lines.append(f"  … and {more:,} more entries")
+    for found in what.conversations:
+        lines.append(f"  {found.id}  {found.kind} “{found.title}”, {found.entries:,} entries")
+    lines += [f"  {number}. {line.file}:{line.number}  {line.text}" for number, line in enumerate(what.lines, 1)]
+    lines += [f"  changes: {change}" for change in changes(what)]
+    if what.also_said:
+        lines.append(f"Stays: {', '.join(what.also_said)} say parts of the same by themselves.")
+    if what.kept:
+        lines.append(f"Stays: {', '.join(what.kept[:20])} hold it, and are your own files: change them yourself.")
+    return lines
+
+
+def changes(what: ForgetPlan) -> list[str]:
+    """What changes besides, as counts: entries that were made of it, titles and labels, pages."""
+    also = (("derived", what.derived_count), ("names", what.names), ("pages", what.pages))
+    return [counted_as(name, count) for name, count in also if count]
+
+
+def line_numbers(answer: str, most: int) -> set[int]:
+    """The numbers that a person chose: `1,3`, `2-4`, `all`, `none`. Raises Misuse."""
+    said = answer.strip().casefold()
+    if said in {"", "all", "none"}:
+        return set() if said == "none" else set(range(1, most + 1))
+    chosen: set[int] = set()
+    for part in said.replace(",", " ").split():
+        first, _, last = part.partition("-")
+        if not (first.isdigit() and (not last or last.isdigit())):
+            raise Misuse("No such lines", f"“{answer}” names no lines.", "Write 1,3 or 2-4, all or none.")
+        chosen.update(range(int(first), min(int(last or first), most) + 1))
+    return chosen
+
+
+def receipt_lines(memory: Memory, job: ForgetJob) -> list[str]:
+    """The receipt for a person: what went, how much was searched, what stays and where it may be besides."""
+    receipt = job.receipt
+    assert receipt is not None
+    counts = [counted_as(name, count) for name, count in receipt.counts.items() if count and name != "tombstones"]
+    lines = [f"Forgotten: {', '.join(counts) or 'nothing was left of it'}."]
+    lines.append(
+        f"Searched: {receipt.places:,} files, {receipt.bytes:,} bytes; found 0 times in what Palimpsest writes."
+    )
+    if receipt.left:
+        lines.append(f"Left, for these files are your own: {', '.join(receipt.left[:20])}.")
+    lines += receipt.sentences
+    if place := backup_notice(memory):
+        lines.append(place)
+    return lines
+
+
+_SINGULAR: Final = {
+    "entries": "entry",
+    "derived": "entry made of them",
+    "names": "title or label",
+    "copies": "older copy",
+}
+_PLURAL: Final = {"derived": "entries made of them", "names": "titles and labels", "copies": "older copies"}
+
+
+def counted_as(name: str, count: int) -> str:
+    """A count of the receipt, for a person: `1 entry`, `12 lines`."""
+    return f"{count:,} {_SINGULAR.get(name, name.removesuffix('s')) if count == 1 else _PLURAL.get(name, name)}"
+
+
+def backup_notice(memory: Memory) -> str:
+    """A sentence about backups that were made before, which hold the words still; "" where none was made from here."""
+    from memory.backup.reminder import last_backup
+
+    last = last_backup(memory.workspace)
+    if last is None:
+        return ""
+    listed, renewed = own_command("backup", "list", last.place), own_command("backup", last.place, "--keep", "1")
+    return (
+        f"Backups in {last.place} hold it still: `{listed}` shows them; `{renewed}` makes one and removes the others."
+    )
+
+
+def _checkpoints(work: ForgetWork) -> StepCounts:
+    from agent.checkpoints.checkpoints import Checkpoints
+    from agent.checkpoints.forget import forget_in_checkpoints
+    from memory.errors import Damaged
+    from memory.forget.work import StepCounts
+
+    checkpoints = Checkpoints(work.workspace.checkpoints, SystemClock())
+    try:
+        gone = forget_in_checkpoints(checkpoints, work.is_ref, work.prints.holds)
+    except Damaged as error:  # the look at the end tells whether they hold any of it
+        sentence = f"{checkpoints.folder} may hold versions of files that it changed still, and was left as it is"
+        return StepCounts(sentences=(f"{sentence}: {error.message}",))
+    return StepCounts({"checkpoints": gone})
+
+
+def _drafts(work: ForgetWork) -> StepCounts:
+    """Removes the drafts of conversations that are gone, and the words from all others."""
+    from memory.forget.work import StepCounts
+
+    count = 0
+    for path in list_files(work.workspace.drafts, "*.md"):
+        with suppress(FileNotFoundError):
+            if work.is_ref(path.name):
+                remove(path, missing_ok=True)
+                count += 1
+            elif work.prints.holds(read_bytes(path)):
+                write_atomically(path, clear_marked(work.replaced(read_text(path, owned=True))))
+                count += 1
+    return StepCounts({"drafts": count})
+
+
+def _locations(work: ForgetWork) -> StepCounts:
+    """Names the places of sync where it stands until this device, and others, have synced."""
+    from memory.forget.work import StepCounts
+    from memory.sync.status import stale_locations
+
+    where = ", ".join(stale_locations(work.memory))
+    return StepCounts(
+        sentences=(f"It is at {where} still: `{PROGRAM} sync now` takes it from there, and from other devices.",)
+        if where
+        else ()
+    )
+
+
+def _images(work: ForgetWork) -> StepCounts:
+    """Removes images of the clipboard that only forgotten messages attach; after drafts and prompts."""
+    from memory.forget.work import StepCounts
+
+    return StepCounts({"pasted images": remove_images(work.workspace, work.job.images)})
+
+
+def _prompts(work: ForgetWork) -> StepCounts:
+    """Removes the typed prompts that hold the words, or are messages that are forgotten."""
+    from memory.forget.notes import line_hash
+    from memory.forget.work import StepCounts
+
+    path = work.workspace.prompt_history
+    if not is_file(path):
+        return StepCounts()
+    lines = read_bytes(path).splitlines(keepends=True)
+    secret, typed = work.memory.cold.secret, frozenset(work.job.typed)
+    kept = [
+        line
+        for line in lines
+        if not work.prints.holds(line) and line_hash(secret, without_marks(_parsed(line))[0]) not in typed
+    ]
+    if len(kept) != len(lines):
+        write_atomically(path, b"".join(kept))
+    return StepCounts({"typed prompts": len(lines) - len(kept)})
+
+
+def _parsed(line: bytes) -> str:
+    try:
+        message: object = json.loads(line)
+    except (ValueError, RecursionError):
+        return ""
+    return message if isinstance(message, str) else ""
+
+
+_GOES_ON = (
+    f"It is written down: the next command that opens the workspace goes on with it. `{PROGRAM} forget` says more."
+)

@@ -1,0 +1,26 @@
+"""Takes what was forgotten while this process is open out of what it is about to write: drafts and typed prompts."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from foundation.files import exists
+
+if TYPE_CHECKING:  # the first frame must not load the store
+    from memory.forgotten.guard import ForgottenWords
+
+JOBS: Final = "forgotten"  # the folder of the jobs, in a workspace's state
+
+
+def without_forgotten(state: Path, text: str) -> str:
+    """The text with `[forgotten]` in the place of such words. Quick where nothing was ever forgotten. Blocks."""
+    return _words(state).without(text) if exists(state / JOBS) else text
+
+
+@cache
+def _words(state: Path) -> ForgottenWords:
+    from memory.forgotten.guard import ForgottenWords
+
+    return ForgottenWords(state / JOBS, state / "secret.key")

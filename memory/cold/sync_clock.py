@@ -1,0 +1,47 @@
+"""The hybrid clock of this device: the wall clock, but never behind a clock that was seen.
+
+A change that was made knowing of another one gets the higher clock, however wrong the wall clocks of their devices are.
+A clock is milliseconds since 1970 times 65,536, plus a counter.
+"""
+
+from typing import Final
+
+import apsw
+
+from memory.cold.sql import fetch, first, run, run_many
+
+TICKS: Final = 1 << 16
+HIGHEST: Final = (1 << 47) * TICKS - 1  # some 4,000 years: a higher one is no clock
+AHEAD_MS: Final = 10 * 366 * 86_400_000
+
+
+def next_clock(last: int, now_ms: int) -> int:
+    """The clock of a change that is made now, after `last` was given or seen."""
+    return max(last + 1, now_ms * TICKS)
+
+
+def tick(db: apsw.Connection, now_ms: int, count: int = 1) -> int:
+    """The first of so many clocks in a row. The store has a row of this device."""
+    row = first(db, "SELECT clock FROM sync_device")
+    assert row is not None
+    clock = next_clock(row[0], now_ms)
+    run(db, "UPDATE sync_device SET clock = ?", (clock + count - 1,))
+    return clock
+
+
+def see(db: apsw.Connection, clock: int, now_ms: int) -> None:
+    """Takes notice of another device's clock, unless it is years ahead: nobody could count on from there."""
+    if clock <= (now_ms + AHEAD_MS) * TICKS:
+        run(db, "UPDATE sync_device SET clock = max(clock, ?)", (clock,))
+
+
+def stamp_changes(db: apsw.Connection, now_ms: int) -> None:
+    """Gives the changes of this transaction their clocks, before its commit."""
+    rows = fetch(db, "SELECT seq FROM sync_values WHERE clock IS NULL ORDER BY seq")
+    if not rows:
+        return
+    row = first(db, "SELECT id FROM sync_device")
+    device = row[0] if row else ""
+    clock = tick(db, now_ms, len(rows)) if row else 0
+    sql = "UPDATE sync_values SET clock = ?, device = ? WHERE seq = ?"
+    run_many(db, sql, [(clock + number, device, seq) for number, (seq,) in enumerate(rows)])

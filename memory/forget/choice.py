@@ -1,0 +1,212 @@
+"""What a person names to be forgotten, as entries, whole conversations and lines of notes."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from datetime import datetime
+
+from msgspec import Struct, field
+
+from foundation.clock import to_ms
+from foundation.errors import Misuse
+from foundation.program import PROGRAM
+from memory.cold.encoding import to_text
+from memory.cold.sql import fetch
+from memory.errors import NotFound
+from memory.forget.pieces import phrase_pattern
+from memory.forget.work import entry_bytes
+from memory.hot.note import Note
+from memory.hot.parse import lines_of
+from memory.memory import Memory
+from memory.records import Conversation, EntryKind
+
+SHORTEST_PHRASE = 2  # characters
+_DERIVED = (EntryKind.OBSERVATION.value.encode(), EntryKind.SUMMARY.value.encode())
+
+
+class NamedLine(Struct, frozen=True):
+    """A line of a note: its file's relative name, its number from 1, and its text."""
+
+    file: str
+    number: int
+    text: str
+
+
+class Chosen(Struct, kw_only=True):
+    """What was named. `words` are how the phrase is written where it was found; none where no phrase was named."""
+
+    title: str
+    entries: dict[int, None] = field(default_factory=dict[int, None])
+    conversations: dict[int, None] = field(default_factory=dict[int, None])
+    lines: dict[NamedLine, None] = field(default_factory=dict[NamedLine, None])
+    words: dict[str, None] = field(default_factory=dict[str, None])
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.entries or self.conversations or self.lines)
+
+
+def choose_named(memory: Memory, name: str) -> Chosen:
+    """What an id, a file or a phrase names. An id is of an entry, a note, a page, an archive (`#3`), a file that was
+    added or a conversation; a file is one of the notes, or one that was added. All else is a phrase."""
+    for choose in (_entries_of_id, _note, _file, _archive, _own_conversation):
+        with suppress(NotFound, Misuse):
+            if (chosen := choose(memory, name)) is not None:
+                return chosen
+    return choose_words(memory, name)
+
+
+def choose_words(memory: Memory, phrase: str) -> Chosen:
+    """Every entry, and every line of a note, that holds the phrase: in any case, with any white space between words.
+
+    Pages of files and knowledge go with the whole file. Raises Misuse for a phrase that is too short.
+    """
+    if len("".join(phrase.split())) < SHORTEST_PHRASE:
+        raise Misuse(
+            "Too short", f"“{phrase}” is too short to be looked for.", "Name two characters at least, or an id."
+        )
+    pattern, chosen = phrase_pattern(phrase), Chosen(title=f"“{phrase}”")
+    chosen.words[phrase] = None
+    whole = _whole_kinds(memory)
+    for batch in entry_bytes(memory):
+        for entry in batch:
+            text, rest = to_text(entry.text), to_text(entry.rest)
+            hits = [*pattern.findall(text), *pattern.findall(rest), *_escaped(pattern.findall, rest)]
+            if not hits:
+                continue
+            chosen.words.update(dict.fromkeys(hits))
+            if entry.kind not in _DERIVED:  # they are made anew
+                _take(chosen, whole, entry.seq, entry.conversation)
+    for line in _lines_where(memory, lambda text: bool(pattern.search(text))):
+        chosen.lines[line] = None
+        chosen.words.update(dict.fromkeys(pattern.findall(line.text)))
+    for title in _titles(memory):
+        chosen.words.update(dict.fromkeys(pattern.findall(title)))
+    return chosen
+
+
+def choose_conversation(memory: Memory, ref: str) -> Chosen:
+    """A conversation, and those of the questions that were delegated in it. Raises NotFound."""
+    conversation = memory.conversations.find(ref)
+    return chosen_conversations(memory, conversation)
+
+
+def chosen_conversations(memory: Memory, *conversations: Conversation) -> Chosen:
+    """The same for conversations that were found."""
+    names = [f"“{conversation.title or conversation.id}”" for conversation in conversations[:3]]
+    more = f" and {len(conversations) - 3:,} more" if len(conversations) > 3 else ""
+    chosen = Chosen(title=f"the conversation {', '.join(names)}{more}")
+    for conversation in conversations:
+        for each in (conversation, *memory.conversations.delegated(conversation.seq)):
+            chosen.conversations[each.seq] = None
+    return chosen
+
+
+def choose_before(memory: Memory, moment: datetime) -> Chosen:
+    """Conversations that ended before then, and the earlier entries of the others."""
+    chosen = Chosen(title=f"what is from before {moment:%Y-%m-%d}")
+    ms = to_ms(moment)
+    ended = "SELECT c.seq FROM conversations c WHERE c.updated_ms < ? AND c.kind <> 'knowledge'"
+    chosen.conversations.update((seq, None) for (seq,) in memory.cold.read(lambda db: fetch(db, ended, (ms,))))
+    older = """SELECT e.seq FROM entries e JOIN conversations c ON c.seq = e.conversation
+               WHERE e.time_ms < ? AND c.updated_ms >= ? AND c.kind IN ('chat', 'delegate') ORDER BY e.seq"""
+    chosen.entries.update((seq, None) for (seq,) in memory.cold.read(lambda db: fetch(db, older, (ms, ms))))
+    memory.hot.look()
+    for note in memory.hot.notes():
+        if note.time is not None and note.time < moment:
+            chosen.lines.update(dict.fromkeys(_lines_of_note(memory, note)))
+    return chosen
+
+
+def _entries_of_id(memory: Memory, name: str) -> Chosen | None:
+    page = name.startswith("pg_")
+    if page:
+        spans = "SELECT entry FROM spans WHERE page = ?"
+        seqs = [seq for (seq,) in memory.cold.read(lambda db: fetch(db, spans, (name,)))]
+        found = list(memory.conversations.entries(seqs).values())
+    else:
+        found = memory.conversations.entries_named(name)
+        if not found and name.startswith(("e_", "i_")):
+            found = [memory.conversations.find_entry(name)]
+    if not found:
+        return None
+    chosen, whole = Chosen(title=f"{name}"), _whole_kinds(memory)
+    for entry in found:
+        _take(chosen, whole, entry.seq, entry.conversation_seq)
+    return chosen
+
+
+def _note(memory: Memory, name: str) -> Chosen | None:
+    memory.hot.look()
+    note = next((note for note in memory.hot.notes() if name in {note.id, note.ref}), None)
+    if note is None:
+        return None
+    return Chosen(title=f"the note {note.ref}", lines=dict.fromkeys(_lines_of_note(memory, note)))
+
+
+def _file(memory: Memory, name: str) -> Chosen | None:
+    memory.hot.look()
+    if any(file.path == name for file in memory.hot.files()):
+        lines = _lines_where(memory, lambda text: bool(text.strip()), name)
+        return Chosen(title=f"all of {name}", lines=dict.fromkeys(lines))
+    sql = "SELECT conversation FROM knowledge WHERE ? IN (id, name, source)"
+    seqs = [seq for (seq,) in memory.cold.read(lambda db: fetch(db, sql, (name,)))]
+    return Chosen(title=f"the file {name}", conversations=dict.fromkeys(seqs)) if seqs else None
+
+
+def _archive(memory: Memory, name: str) -> Chosen | None:
+    archive = memory.vault.find_archive(name)
+    if archive.conversation is None:
+        return None
+    conversation = memory.conversations.at(archive.conversation)
+    if conversation.kind in {"archive", "knowledge"}:
+        return chosen_conversations(memory, conversation)
+    return None
+
+
+def _own_conversation(memory: Memory, name: str) -> Chosen | None:
+    return choose_conversation(memory, name) if name.startswith("c_") else None
+
+
+def _whole_kinds(memory: Memory) -> frozenset[int]:
+    """Conversations that stand for a file: a part of one is not forgotten alone."""
+    sql = "SELECT seq FROM conversations WHERE kind IN ('archive', 'knowledge')"
+    return frozenset(seq for (seq,) in memory.cold.read(lambda db: fetch(db, sql)))
+
+
+def _take(chosen: Chosen, whole: frozenset[int], entry: int, conversation: int) -> None:
+    if conversation in whole:
+        chosen.conversations[conversation] = None
+    else:
+        chosen.entries[entry] = None
+
+
+def _escaped(find: Callable[[str], list[str]], rest: str) -> list[str]:
+    """Hits in the values of JSON columns, where letters may be escaped."""
+    hits: list[str] = []
+    for column in rest.split("\0"):
+        if "\\u" in column:
+            with suppress(ValueError, RecursionError):
+                hits += find(json.dumps(json.loads(column), ensure_ascii=False))
+    return hits
+
+
+def _lines_where(memory: Memory, holds: Callable[[str], bool], name: str = "") -> Iterator[NamedLine]:
+    memory.hot.look()
+    for file in memory.hot.files():
+        if name in {"", file.path}:
+            for number, line in enumerate(lines_of(file.text), 1):
+                if holds(line):
+                    yield NamedLine(file.path, number, line.rstrip("\r\n"))
+
+
+def _lines_of_note(memory: Memory, note: Note) -> list[NamedLine]:
+    lines = _lines_where(memory, lambda text: bool(text.strip()), note.path)
+    return [line for line in lines if note.line_first <= line.number <= note.line_last]
+
+
+def _titles(memory: Memory) -> list[str]:
+    return [to_text(title) for (title,) in memory.cold.read(lambda db: fetch(db, "SELECT title FROM conversations"))]
+
+
+NOTHING = f"Nothing here is called that or holds these words. `{PROGRAM} search` finds by meaning."

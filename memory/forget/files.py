@@ -1,0 +1,134 @@
+"""Words in what was made of the store: mirrors, the search's files, caches; and in logs and copies."""
+
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from foundation.files import exists, read_bytes, remove, scan, write_atomically
+from foundation.files import status as status_of
+from memory.cold.sql import fetch
+from memory.forget.scan import files_below, holds_words
+from memory.forget.work import ForgetWork, StepCounts
+from memory.versions.store import MANIFEST, OBJECTS
+from models.chat.mlx.cache_files import purge as purge_prompt_caches
+
+_SQLITE: Final = b"SQLite format 3\0"
+
+
+def forget_mirrors(work: ForgetWork) -> StepCounts:
+    """Writes the mirrors anew that hold the words, and deletes those that nothing belongs to."""
+    work.memory.mirrors.renew()
+    return StepCounts({"mirrors": _remove_holding(work, work.workspace.conversations)})
+
+
+def forget_search(work: ForgetWork) -> StepCounts:
+    """Brings the index and the vectors up to the store; a file that holds the words still is made again."""
+    space = work.workspace
+    if space.postings.is_dir() or space.vectors.is_dir():
+        work.memory.search.update()
+    gone = _remove_holding(work, space.postings) + _remove_holding(work, space.vectors)
+    work.memory.passages.refresh()
+    return StepCounts({"search files": gone})
+
+
+def forget_caches(work: ForgetWork) -> StepCounts:
+    """Deletes pictures of pages and copies of packs that are gone, what models computed, and files cut short."""
+    space, cold = work.workspace, work.memory.cold
+    pages = cold.read(lambda db: {row[0] for row in fetch(db, "SELECT id FROM pages")})
+    packs = cold.read(lambda db: {row[0] for row in fetch(db, "SELECT name FROM packs")})
+    gone = sum(_removed(path) for path in files_below(space.page_cache) if path.stem not in pages)
+    gone += sum(_removed(path) for path in files_below(space.pack_cache) if path.name not in packs)
+    purge_prompt_caches(space.prompt_caches)
+    gone += sum(_removed(path) for path in _temporary(space.root) if holds_words(work.prints, path))
+    return StepCounts({"cached files": gone})
+
+
+def forget_logs(work: ForgetWork) -> StepCounts:
+    """Takes the lines of the log that hold the words."""
+    lines_gone = 0
+    for path in [path for path, _ in _files_of(work.workspace.log.parent) if path.name.startswith("log.txt")]:
+        lines = read_bytes(path).splitlines(keepends=True)
+        kept = [line for line in lines if not work.prints.holds(line)]
+        if len(kept) != len(lines):
+            write_atomically(path, b"".join(kept))
+            lines_gone += len(lines) - len(kept)
+    return StepCounts({"log lines": lines_gone})
+
+
+def forget_copies(work: ForgetWork) -> StepCounts:
+    """Deletes copies of notes and mirrors from before a change, and originals of repaired files."""
+    space = work.workspace
+    ours = (space.versions / MANIFEST, space.versions / OBJECTS)
+    gone = 0
+    for path in files_below(space.versions):
+        if not {path, *path.parents} & {*ours} and _holds(work, path):
+            gone += _removed(path)
+    for path in files_below(space.damaged):
+        if _is_database(path) or _holds(work, path):
+            gone += _removed(path)
+    gone += sum(_without_words(work, path) for path in files_below(space.kept_texts))
+    if exists(space.last_good_system) and "system.yaml" not in work.job.kept and _holds(work, space.last_good_system):
+        gone += _removed(space.last_good_system)
+    return StepCounts({"copies": gone})
+
+
+def forget_database(work: ForgetWork) -> StepCounts:
+    """Empties the write-ahead log; where free pages hold the words still, the database is written anew."""
+    cold = work.memory.cold
+    cold.empty_journal()
+    database = cold.database
+    if any(holds_words(work.prints, path) for path in _database_files(database)):
+        cold.empty_journal(vacuum=True)
+    return StepCounts()
+
+
+def _without_words(work: ForgetWork, path: Path) -> int:
+    """Takes the lines out of a text that an archive kept beside its pages; one of which most goes is deleted."""
+    lines = read_bytes(path).splitlines(keepends=True)
+    kept = [line for line in lines if not work.prints.holds(line)]
+    if len(kept) == len(lines) and not _holds(work, path):
+        return 0
+    if len(kept) * 2 < len(lines) or _holds_name(work, path):
+        return _removed(path)
+    write_atomically(path, b"".join(kept))
+    return 1
+
+
+def _holds_name(work: ForgetWork, path: Path) -> bool:
+    return work.prints.holds(path.name.encode("utf-8", "surrogateescape"))
+
+
+def _database_files(database: Path) -> Iterator[Path]:
+    yield from (database.with_name(database.name + ending) for ending in ("", "-wal"))
+
+
+def _holds(work: ForgetWork, path: Path) -> bool:
+    name = path.relative_to(work.workspace.root).as_posix() if path.is_relative_to(work.workspace.root) else path.name
+    return holds_words(work.prints, path) or work.prints.holds(name.encode("utf-8", "surrogateescape"))
+
+
+def _is_database(path: Path) -> bool:
+    with suppress(OSError):
+        return read_bytes(path)[:16] == _SQLITE
+    return False
+
+
+def _remove_holding(work: ForgetWork, folder: Path) -> int:
+    return sum(_removed(path) for path in files_below(folder) if holds_words(work.prints, path))
+
+
+def _removed(path: Path) -> int:
+    remove(path, missing_ok=True)
+    return 1
+
+
+def _temporary(root: Path) -> Iterator[Path]:
+    """Files that a write left when it was cut short."""
+    yield from (path for path in files_below(root / ".palimpsest") if path.name.endswith(".tmp"))
+
+
+def _files_of(folder: Path) -> Iterator[tuple[Path, int]]:
+    if status_of(folder) is not None:
+        yield from ((path, found.st_size) for path, found in scan(folder) if stat.S_ISREG(found.st_mode))

@@ -1,0 +1,46 @@
+"""Deletions that another device made: its tombstones, applied here."""
+
+from collections.abc import Collection
+
+from foundation.clock import from_ms
+from memory.cold.sql import each
+from memory.forget.choice import Chosen
+from memory.forget.job import Forgetting
+from memory.forget.plan import plan_forgetting
+from memory.forgotten.journal import ForgetJob
+from memory.forgotten.tombstones import EntryTombstone, ForgottenName
+from memory.memory import Memory
+
+_NAMES = "SELECT e.seq, c.source, c.id, e.id FROM entries e JOIN conversations c ON c.seq = e.conversation"
+
+
+class ForeignTombstones:
+    """The forgetting of entries that other devices name by tokens (memory.forgotten.tombstones.ForgottenName)."""
+
+    def __init__(self, memory: Memory, forgetting: Forgetting) -> None:
+        self._memory = memory
+        self._forgetting = forgetting
+
+    def tokens(self) -> frozenset[str]:
+        """The tokens of all entries that are forgotten here."""
+        return self._memory.conversations.tombstones.tokens()
+
+    def forget(self, tokens: Collection[str], forgotten_ms: int) -> ForgetJob | None:
+        """Keeps the tokens, so that nothing brings these entries here, and forgets those that are here. Blocks.
+
+        Gives the job, finished or not; None where none of the entries is here. Raises what stops a step, with the job
+        left open: it goes on with the next start.
+        """
+        stones = self._memory.conversations.tombstones
+        new = stones.missing(tokens)
+        if not new:
+            return None
+        rows = self._memory.cold.read(lambda db: list(each(db, _NAMES)))
+        wanted = frozenset(new)
+        seqs = [seq for seq, *name in rows if ForgottenName(*name).token in wanted]
+        job: ForgetJob | None = None
+        if seqs:
+            chosen = Chosen(title="what another device forgot", entries=dict.fromkeys(seqs))
+            job = self._forgetting.begin(plan_forgetting(self._memory, chosen, from_ms(forgotten_ms)))
+        stones.add(EntryTombstone(token=token, forgotten_ms=forgotten_ms) for token in new)
+        return self._forgetting.run(job) if job else None

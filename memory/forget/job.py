@@ -1,0 +1,158 @@
+"""Runs a forgetting: its steps in their order, each journalled; at the end every byte is looked through.
+
+A job that is cut short goes on with the next start, at the step where it was. Where the words are found at the end, all
+steps run again; where they still are, the job stays open and says where.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from msgspec.structs import replace
+
+from foundation.clock import Clock, to_ms
+from foundation.errors import PalimpsestError
+from foundation.files import LockTimeout
+from memory.cold.sql import batches
+from memory.errors import MemoryFailure, StoreBusy
+from memory.forget.files import (
+    forget_caches,
+    forget_copies,
+    forget_database,
+    forget_logs,
+    forget_mirrors,
+    forget_search,
+)
+from memory.forget.notes import forget_notes, forget_versions
+from memory.forget.pages import forget_conversations, forget_pages
+from memory.forget.plan import ForgetPlan
+from memory.forget.rows import forget_rows
+from memory.forget.scan import scan_workspace
+from memory.forget.tables import forget_names
+from memory.forget.work import ForgetWork, Step, StepCounts
+from memory.forgotten.journal import ForgetJob, ForgetJournal, Receipt
+from memory.forgotten.tombstones import EntryTombstone, ForgottenName
+from memory.memory import Memory
+
+OnStep = Callable[[str], None]
+ROUNDS: Final = 2  # of all steps, before the job waits for the next start
+
+
+def put_tombstones(work: ForgetWork) -> StepCounts:
+    """Writes down what no import and no sync may bring back. First: what comes meanwhile is refused already."""
+    memory, stones = work.memory, list[EntryTombstone]()
+    tombstones = memory.conversations.tombstones
+    known = tombstones.tokens()
+    for seqs in batches(list(work.job.entries)):
+        for entry in memory.conversations.entries(seqs).values():
+            stones += _stone(work, entry.conversation_seq, entry.id, entry.seq, known)
+    for conversation in work.job.conversations:
+        for entry in memory.conversations.all_entries(conversation):
+            stones += _stone(work, conversation, entry.id, entry.seq, known)
+    return StepCounts({"tombstones": tombstones.add(stones)})
+
+
+STEPS: Final[Mapping[str, Step]] = {
+    "tombstones": put_tombstones,
+    "conversations": forget_conversations,
+    "pages": forget_pages,
+    "rows": forget_rows,
+    "names": forget_names,
+    "notes": forget_notes,
+    "versions": forget_versions,
+    "mirrors": forget_mirrors,
+    "search": forget_search,
+    "caches": forget_caches,
+    "copies": forget_copies,
+    "logs": forget_logs,
+}
+"""The steps within memory, in their order; the agent adds its own, and `database` is last."""
+
+
+class Forgetting:
+    """Forgets in one workspace. `further` are the steps of packages above, by name."""
+
+    def __init__(self, memory: Memory, clock: Clock, further: Mapping[str, Step] | None = None) -> None:
+        self._memory = memory
+        self._clock = clock
+        self.steps: dict[str, Step] = {**STEPS, **(further or {}), "database": forget_database}
+        self.journal = ForgetJournal(memory.workspace.forgotten)
+
+    def begin(self, plan: ForgetPlan) -> ForgetJob:
+        """Writes the job down: from now on it is finished, by this process or the next. Raises ReadOnly."""
+        self._memory.cold.refuse_read_only()
+        self.journal.write(plan.job)
+        return plan.job
+
+    def run(self, job: ForgetJob, on_step: OnStep = lambda _: None) -> ForgetJob:
+        """Runs the job; gives it with its receipt, whose `found` says where the words still are.
+
+        Raises StoreBusy where another process forgets; what stops a step, with the job left open.
+        """
+        lock = self.journal.lock()
+        try:
+            lock.acquire()
+        except LockTimeout as error:
+            raise StoreBusy(
+                "Another process is forgetting", "Another palimpsest is at it.", "Let it end, then try again."
+            ) from error
+        try:
+            for round_ in range(ROUNDS):
+                job = self._steps(replace(job, done=()) if round_ else job, on_step)
+                on_step("scan")
+                job = self._with_receipt(job)
+                self.journal.write(job)
+                if job.receipt and not job.receipt.found:
+                    break
+            return job
+        finally:
+            lock.release()
+
+    def finish_open(self, on_step: OnStep = lambda _: None) -> list[ForgetJob]:
+        """Goes on with the jobs that are not finished; those that cannot be finished now stay. Quick without any."""
+        finished: list[ForgetJob] = []
+        for id_ in self.journal.open_ids() if not self._memory.read_only else ():
+            try:
+                finished.append(self.run(self.journal.read(id_), on_step))
+            except (PalimpsestError, OSError):  # the next start tries again; the command says why
+                continue
+        return finished
+
+    def _steps(self, job: ForgetJob, on_step: OnStep) -> ForgetJob:
+        for name, step in self.steps.items():
+            if name in job.done:
+                continue
+            on_step(name)
+            result = step(ForgetWork(self._memory, job))
+            job = job.with_step(name, result.counts, result.sentences)
+            self.journal.write(job)
+        return job
+
+    def _with_receipt(self, job: ForgetJob) -> ForgetJob:
+        found = scan_workspace(ForgetWork(self._memory, job))
+        receipt = Receipt(
+            finished_ms=0 if found.found else to_ms(self._clock.now()),
+            counts=job.counts,
+            places=found.places,
+            bytes=found.bytes,
+            found=found.found,
+            left=tuple(dict.fromkeys((*job.kept, *found.others))),
+            sentences=job.sentences,
+        )
+        return replace(job, receipt=receipt)
+
+
+def _stone(
+    work: ForgetWork, conversation: int, entry: str, seq: int, known: frozenset[str]
+) -> Sequence[EntryTombstone]:
+    memory = work.memory
+    whose = memory.conversations.at(conversation)
+    token = ForgottenName(whose.source, whose.id, entry).token
+    if token in known:
+        return ()
+    text = ""
+    try:
+        text = memory.passage(memory.cold.entry(seq)).text
+    except MemoryFailure:
+        text = ""
+    hashed = memory.conversations.tombstones.hash_of(text)
+    return (EntryTombstone(token=token, forgotten_ms=work.job.begun_ms, text=hashed),)

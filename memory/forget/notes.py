@@ -1,0 +1,81 @@
+"""Words in MEMORY.md and memory/*.md, line by line, and in the versions of all files."""
+
+from memory.cold.encoding import to_bytes
+from memory.forget.work import ForgetWork, StepCounts, line_hash
+from memory.forgotten.fingerprints import Fingerprints
+from memory.hot.parse import lines_of, parse
+from memory.versions.manifest import Version
+
+
+def forget_notes(work: ForgetWork) -> StepCounts:
+    """Takes the lines out of the notes; a note that has no words left goes with its heading."""
+    hot, gone = work.memory.hot, 0
+    hot.look()
+    for file in hot.files():
+        if file.problem:
+            continue
+        if numbers := lines_that_go(work, file.path, file.text):
+            hot.edit(file.path, lambda before, name=file.path: _without(work, name, before))
+            gone += len(numbers)
+    return StepCounts({"lines": gone})
+
+
+def lines_that_go(work: ForgetWork, file: str, text: str) -> list[int]:
+    """The numbers of the file's lines, from 0, that are named or hold any of the words, but for those that stay."""
+    lines = lines_of(text)
+    going = {line.line for line in work.job.lines if line.file == file}
+    staying = {line.line for line in work.job.kept_lines if line.file == file}
+    hashes = [line_hash(work.memory.cold.secret, line) for line in lines] if going or staying else [""] * len(lines)
+    found = {number for number, hash_ in enumerate(hashes) if hash_ in going} | set(_holding(work.prints, lines))
+    return sorted(number for number in found if hashes[number] not in staying)
+
+
+def holds_besides_kept(work: ForgetWork, file: str, body: bytes) -> bool:
+    """Whether a text of this file holds any of the words in another line than those that the person keeps."""
+    if not any(line.file == file for line in work.job.kept_lines):
+        return work.prints.holds(body)
+    return bool(lines_that_go(work, file, body.decode("utf-8", "replace")))
+
+
+def forget_versions(work: ForgetWork) -> StepCounts:
+    """Takes the same lines out of every version of every file, but of those that the person keeps."""
+
+    def forgotten(version: Version, body: bytes) -> bytes | None:
+        text = body.decode("utf-8", "replace")
+        if version.path in work.job.kept or not (numbers := set(lines_that_go(work, version.path, text))):
+            return None
+        rest = "".join(line for number, line in enumerate(lines_of(text)) if number not in numbers)
+        return rest.encode()
+
+    return StepCounts({"versions": work.memory.versions.store.rewrite(forgotten, work.replaced)})
+
+
+def _without(work: ForgetWork, name: str, before: str) -> str:
+    numbers = set(lines_that_go(work, name, before))
+    for note in parse(before, name):
+        said = range(note.words_first - 1, note.words_last)
+        lines = lines_of(before)
+        words = {number for number in said if number < len(lines) and lines[number].strip()}
+        heading = set(range(note.line_first - 1, note.line_last))
+        if (words and words <= numbers) or (heading & numbers and not words - numbers):
+            numbers |= heading
+    after = [line for number, line in enumerate(lines_of(before)) if number not in numbers]
+    while after and not after[0].strip() and numbers and 0 in numbers:
+        after.pop(0)
+    return "".join(after)
+
+
+def _holding(prints: Fingerprints, lines: list[str]) -> list[int]:
+    """The numbers of the lines that hold any of the words, also those that they begin on."""
+    if not prints:
+        return []
+    starts: list[int] = []
+    at = 0
+    raw = [to_bytes(line) for line in lines]
+    for line in raw:
+        starts.append(at)
+        at += len(line)
+    found: set[int] = set()
+    for span in prints.spans(b"".join(raw)):
+        found.update(n for n, start in enumerate(starts) if start < span.end and start + len(raw[n]) > span.start)
+    return sorted(found)

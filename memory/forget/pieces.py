@@ -1,0 +1,69 @@
+"""Pieces of a text by which a copy of it is known again: its lines, in parts, and its rare words.
+
+Each piece is looked for as UTF-8, as JSON writes it, and as UTF-16; in its own letters, small and capital.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+SHORTEST_LINE: Final = 12  # characters: a shorter line is said by many
+PART: Final = 48  # characters of a part of a long line, about
+_RARE: Final = re.compile(r"[^\s\"'`<>()\[\]{},;]{6,80}")
+_MOMENT: Final = re.compile(r"\d{4}-\d\d|\d{1,2}:\d\d|[\d,.%$€£]+$")
+"""The beginning of what many say: a day, a time, a figure."""
+_MARKUP: Final = re.compile(r"^[\s#>*+-]+")
+IMAGES: Final = re.compile(r"\S*clipboard-[0-9a-f]{12}\.png\S*")
+"""An image of the clipboard in a prompt: a name that Palimpsest gave, which other prompts may name."""
+MOST_PIECES: Final = 2000  # of one text
+
+
+def pieces_of(text: str) -> list[str]:
+    """The pieces of a text, each once, in order."""
+    found = dict.fromkeys(_pieces(text))
+    return list(found)[:MOST_PIECES]
+
+
+def _pieces(text: str) -> Iterator[str]:
+    for line in IMAGES.sub("", text).splitlines():
+        if line.startswith("<!--"):  # of our own
+            continue
+        said = _MARKUP.sub("", line).strip()
+        if len(said) >= SHORTEST_LINE:
+            yield from _parts(said)
+        for word in _RARE.findall(said):
+            rare = word.strip(".:!?…。，")
+            if len(rare) >= 6 and any(mark.isdigit() for mark in rare) and not _MOMENT.match(rare):
+                yield rare
+
+
+def _parts(line: str) -> Iterator[str]:
+    """The line, or parts of it that end between words where it has any."""
+    while len(line) > PART * 3 // 2:
+        cut = line.rfind(" ", PART // 2, PART)
+        cut = PART if cut < 0 else cut
+        yield line[:cut].strip()
+        line = line[cut:].strip()
+    if len(line) >= SHORTEST_LINE:
+        yield line
+
+
+def encodings(words: Iterable[str]) -> set[bytes]:
+    """The bytes under which these words may stand in a file."""
+    found: set[bytes] = set()
+    for word in words:
+        for form in {word, word.lower(), word.upper(), " ".join(word.split())}:
+            found.add(form.encode("utf-8", "surrogatepass"))
+            found.add(form.encode("utf-16-le", "surrogatepass"))
+            found.add(json.dumps(form)[1:-1].encode())
+            found.add(json.dumps(form, ensure_ascii=False)[1:-1].encode("utf-8", "surrogatepass"))
+    return found
+
+
+def phrase_pattern(phrase: str) -> "re.Pattern[str]":
+    """Finds a phrase in any case, and with any white space between its words. Raises ValueError for none."""
+    words = phrase.split()
+    if not words:
+        raise ValueError("no words")
+    return re.compile(r"\s+".join(map(re.escape, words)), re.IGNORECASE)

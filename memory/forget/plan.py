@@ -1,0 +1,340 @@
+"""The plan of a forgetting: what would go, for a person to see, and the job that does it."""
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
+from typing import Final
+
+import apsw
+from msgspec import Struct
+from msgspec.structs import replace
+
+from foundation.clock import to_ms
+from foundation.files import exists, read_bytes
+from foundation.paths import draft_name
+from foundation.terminal_text import visible_line
+from memory.cold.recalled_results import both_forms
+from memory.cold.sql import batches, each, fetch, marks
+from memory.forget.choice import Chosen, NamedLine
+from memory.forget.pieces import IMAGES, encodings, pieces_of
+from memory.forget.scan import files_below, is_ours
+from memory.forget.work import ForgetWork, entry_bytes, found_in, line_hash
+from memory.forgotten.fingerprints import Fingerprints
+from memory.forgotten.journal import ForgetJob, NoteLine
+from memory.memory import Memory
+from memory.records import Entry, EntryKind, new_id
+from models.messages import Role
+
+MOST_PIECES: Final = 4000  # of a job: more are taken evenly from all of them
+MOST_SHOWN: Final = 200
+MOST_DRAFTS: Final = 20  # of one conversation (agent.services.drafts)
+_LINE: Final = 100  # characters of a first line
+_LAST: Final = 1 << 62  # after every seq
+_LARGEST_OTHER: Final = 2**24  # bytes of a person's file that is looked through for the plan
+_SHORTEST_TITLE: Final = 8
+
+
+class PlannedEntry(Struct, frozen=True, kw_only=True):
+    """An entry that goes, or that changes because it was derived of one or repeats it."""
+
+    id: str
+    conversation: str
+    time: datetime
+    by: str
+    line: str
+    kind: str
+
+
+class ForgottenConversation(Struct, frozen=True, kw_only=True):
+    id: str
+    title: str
+    kind: str
+    entries: int
+
+
+class ForgetPlan(Struct, frozen=True, kw_only=True):
+    """What would go. `entries` and `derived` are the first ones; `entry_count` and `derived_count` say how many."""
+
+    title: str
+    job: ForgetJob
+    entries: tuple[PlannedEntry, ...] = ()
+    entry_count: int = 0
+    derived: tuple[PlannedEntry, ...] = ()
+    derived_count: int = 0
+    conversations: tuple[ForgottenConversation, ...] = ()
+    lines: tuple[NamedLine, ...] = ()
+    pages: int = 0
+    names: int = 0  # titles, labels and tags
+    also_said: tuple[str, ...] = ()  # ids of entries that stay and say the same in parts
+    kept: tuple[str, ...] = ()  # the person's own files that hold the words, and stay
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing of it is here."""
+        return not (self.entry_count or self.derived_count or self.conversations or self.lines or self.names)
+
+
+NO_PLAN: Final = ForgetPlan(title="", job=ForgetJob(id="", begun_ms=0))
+
+
+def plan_forgetting(memory: Memory, chosen: Chosen, now: datetime) -> ForgetPlan:
+    """Looks at everything once. Changes nothing. Blocks."""
+    secret = memory.cold.secret
+    entries, conversations = list(chosen.entries), list(chosen.conversations)
+    words = Fingerprints.of(encodings(_cases(chosen.words)), secret)
+    pieces = Fingerprints.of((raw for piece in _pieces(memory, chosen) for raw in encodings_of_piece(piece)), secret)
+    pieces, also_said = _without_said_elsewhere(memory, pieces, words, entries, conversations)
+    job = ForgetJob(
+        id=new_id("f"),
+        begun_ms=to_ms(now),
+        entries=tuple(entries),
+        conversations=tuple(conversations),
+        refs=tuple(_refs(memory, entries, conversations)),
+        lines=tuple(NoteLine(line.file, line_hash(secret, line.text)) for line in chosen.lines),
+        prints=(*words.prints, *pieces.prints),
+        typed=tuple(_typed(memory, chosen)),
+        images=tuple(_images(memory, chosen)),
+    )
+    work = ForgetWork(memory, job)
+    kept = tuple(_kept(work))
+    work = ForgetWork(memory, job := replace(job, kept=kept))
+    derived = _derived(work, set(entries), set(conversations))
+    return ForgetPlan(
+        title=chosen.title,
+        job=job,
+        entries=tuple(_planned(memory, entries)),
+        entry_count=len(entries),
+        derived=tuple(_planned(memory, derived)),
+        derived_count=len(derived),
+        conversations=tuple(_conversations(memory, conversations)),
+        lines=tuple(_all_lines(work, chosen)),
+        pages=len(pages_of(memory, [*entries, *derived], conversations)),
+        names=_names(work),
+        also_said=tuple(also_said),
+        kept=kept,
+    )
+
+
+def keeping_lines(memory: Memory, plan: ForgetPlan, lines: Collection[NamedLine]) -> ForgetPlan:
+    """The plan with these lines of notes staying as they are. All else that holds the words goes."""
+    kept = {NoteLine(line.file, line_hash(memory.cold.secret, line.text)) for line in lines}
+    job = replace(plan.job, kept_lines=tuple(kept), lines=tuple(line for line in plan.job.lines if line not in kept))
+    return replace(plan, job=job, lines=tuple(line for line in plan.lines if line not in lines))
+
+
+def encodings_of_piece(piece: str) -> set[bytes]:
+    """The bytes under which a piece is looked for."""
+    return {raw for raw in encodings([piece]) if raw.lower() == raw or raw.upper() != raw}
+
+
+def _cases(words: Iterable[str]) -> set[str]:
+    return {form for word in words for form in (word, word.lower(), word.upper(), word.title(), word.capitalize())}
+
+
+def _pieces(memory: Memory, chosen: Chosen) -> list[str]:
+    pieces: dict[str, None] = {}
+    sources = memory.cold.read(_sources)
+    for entry in _all_entries(memory, chosen):
+        if entry.seq not in sources:  # it repeats others, in a frame of our own words
+            continue
+        text = _text(memory, entry)
+        pieces.update(dict.fromkeys(pieces_of(text)))
+        if isinstance(reasoning := entry.meta.get("reasoning"), str):
+            pieces.update(dict.fromkeys(pieces_of(reasoning)))
+        pieces.update(dict.fromkeys(_title_of(memory, entry, text)))
+    for line in chosen.lines:
+        pieces.update(dict.fromkeys(pieces_of(line.text)))
+    every = list(pieces)
+    step = -(-len(every) // MOST_PIECES) if every else 1
+    return every[::step]
+
+
+def _typed(memory: Memory, chosen: Chosen) -> Iterable[str]:
+    """Hashes of what the person typed, by which it is known again among the prompts."""
+    hashes: dict[str, None] = {}
+    for entry in _all_entries(memory, chosen):
+        if entry.kind is EntryKind.MESSAGE and entry.role is Role.USER:
+            hashes[line_hash(memory.cold.secret, _text(memory, entry))] = None
+    return hashes
+
+
+def _images(memory: Memory, chosen: Chosen) -> Iterable[str]:
+    """Names of the clipboard's images that these messages attach."""
+    found = (path for entry in _all_entries(memory, chosen) for path in IMAGES.findall(_text(memory, entry)))
+    return dict.fromkeys(name for path in found for name in re.findall(r"clipboard-[0-9a-f]{12}\.png", path))
+
+
+def _title_of(memory: Memory, entry: Entry, text: str) -> list[str]:
+    """The conversation's title where it is the beginning of this message."""
+    if entry.role is not Role.USER or entry.kind is not EntryKind.MESSAGE:
+        return []
+    title = memory.conversations.at(entry.conversation_seq).title.rstrip("… ")
+    said = " ".join(text.split())
+    return [title] if len(title) >= _SHORTEST_TITLE and said.startswith(" ".join(title.split())) else []
+
+
+def _all_entries(memory: Memory, chosen: Chosen) -> Iterable[Entry]:
+    for batch in batches(list(chosen.entries)):
+        yield from memory.conversations.entries(batch).values()
+    for conversation in chosen.conversations:
+        yield from memory.conversations.all_entries(conversation)
+
+
+def _text(memory: Memory, entry: Entry) -> str:
+    return memory.vault.readable_text(entry).text if entry.text is None else entry.text
+
+
+def _without_said_elsewhere(
+    memory: Memory, pieces: Fingerprints, words: Fingerprints, entries: Sequence[int], conversations: Sequence[int]
+) -> tuple[Fingerprints, list[str]]:
+    """The pieces that no source that stays says by itself, and the ids of those that do say some.
+
+    No source is what was derived, and what a model or a tool said after it in the same conversation: that repeats it.
+    """
+    if not pieces:
+        return pieces, []
+    first_seq = _first_seqs(memory, entries)
+    going, whole = set(entries), set(conversations)
+    sources = memory.cold.read(_sources)
+    by: list[int] = []
+    for batch in entry_bytes(memory):
+        staying = [
+            entry
+            for entry in batch
+            if entry.seq in sources
+            and entry.seq not in going
+            and entry.conversation not in whole
+            and not (sources[entry.seq] != Role.USER.value and entry.seq > first_seq.get(entry.conversation, _LAST))
+        ]
+        for index in found_in(pieces, [entry.text for entry in staying]):
+            if said := pieces.found(staying[index].text) - set(words.prints):
+                pieces = pieces.without(said)
+                by.append(staying[index].seq)
+    ids = [entry.id for entry in memory.conversations.entries(by[:20]).values()]
+    return pieces, ids
+
+
+def _first_seqs(memory: Memory, entries: Sequence[int]) -> dict[int, int]:
+    found: dict[int, int] = {}
+    for batch in batches(list(entries)):
+        sql = f"SELECT conversation, min(seq) FROM entries WHERE seq IN ({marks(batch)}) GROUP BY conversation"
+        for conversation, seq in memory.cold.read(lambda db, sql=sql, batch=batch: fetch(db, sql, batch)):
+            found[conversation] = min(seq, found.get(conversation, seq))
+    return found
+
+
+def _sources(db: apsw.Connection) -> dict[int, str]:
+    """The role of every entry that is no derived one."""
+    kinds = f"'{EntryKind.OBSERVATION.value}', '{EntryKind.SUMMARY.value}'"
+    sql = f"""SELECT e.seq, e.role FROM entries e JOIN terms t ON t.entry = e.seq
+              WHERE NOT t.derived AND e.kind NOT IN ({kinds})"""
+    return dict(each(db, sql))
+
+
+def _refs(memory: Memory, entries: Sequence[int], conversations: Sequence[int]) -> list[str]:
+    secret, refs = memory.cold.secret, dict[str, None]()
+    for batch in batches(list(entries)):
+        ids = [entry.id for entry in memory.conversations.entries(batch).values()]
+        refs.update((line_hash(secret, ref), None) for ref in both_forms(ids))
+    for seq in conversations:
+        id_ = memory.conversations.at(seq).id
+        drafts = (draft_name(id_), *(draft_name(f"{id_}-{number}") for number in range(2, MOST_DRAFTS + 1)))
+        refs.update((line_hash(secret, ref), None) for ref in (id_, *drafts))
+    return list(refs)
+
+
+def _derived(work: ForgetWork, entries: set[int], conversations: set[int]) -> list[int]:
+    """Entries that stay, and of which something goes: they hold the words, or were made of what goes."""
+    found: set[int] = set()
+    if work.prints:
+        for batch in entry_bytes(work.memory):
+            bodies = [entry.text + b"\0" + entry.rest for entry in batch]
+            hits = [batch[index] for index in found_in(work.prints, bodies)]
+            found.update(hit.seq for hit in hits if hit.conversation not in conversations)
+    for batch in batches(sorted(entries)):
+        sql = f"SELECT seq FROM entries WHERE kind = '{EntryKind.OBSERVATION.value}' AND parent IN ({marks(batch)})"
+        found.update(seq for (seq,) in work.memory.cold.read(lambda db, sql=sql, batch=batch: fetch(db, sql, batch)))
+    return sorted(found - entries)
+
+
+def _planned(memory: Memory, seqs: Sequence[int]) -> list[PlannedEntry]:
+    found = memory.conversations.entries(seqs[:MOST_SHOWN])
+    return [
+        PlannedEntry(
+            id=entry.id,
+            conversation=entry.conversation,
+            time=entry.time,
+            by=entry.said_by,
+            line=first_line(_text(memory, entry)),
+            kind=entry.kind.value,
+        )
+        for entry in found.values()
+    ]
+
+
+def first_line(text: str) -> str:
+    """The first line with words, short enough for a list."""
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return visible_line(line if len(line) <= _LINE else f"{line[: _LINE - 1]}…")
+
+
+def _conversations(memory: Memory, seqs: Sequence[int]) -> list[ForgottenConversation]:
+    sql = "SELECT count(*) FROM entries WHERE conversation = ?"
+    return [
+        ForgottenConversation(
+            id=found.id,
+            title=visible_line(found.title),
+            kind=found.kind,
+            entries=memory.cold.read(lambda db, seq=seq: fetch(db, sql, (seq,)))[0][0],
+        )
+        for seq in seqs
+        for found in [memory.conversations.at(seq)]
+    ]
+
+
+def _all_lines(work: ForgetWork, chosen: Chosen) -> list[NamedLine]:
+    """The lines of notes that were named, and those that hold any of the words."""
+    from memory.forget.notes import lines_that_go
+    from memory.hot.parse import lines_of
+
+    named: dict[NamedLine, None] = {}
+    work.memory.hot.look()
+    for file in work.memory.hot.files():
+        if file.path in work.job.kept:
+            continue
+        lines = lines_of(file.text)
+        for number in lines_that_go(work, file.path, file.text):
+            named[NamedLine(file.path, number + 1, lines[number].rstrip("\r\n"))] = None
+    return list(named) or list(chosen.lines)
+
+
+def pages_of(memory: Memory, entries: Sequence[int], conversations: Sequence[int]) -> set[str]:
+    """Ids of the pages that hold these entries, and those of these conversations."""
+    pages: set[str] = set()
+    for batch in batches(sorted(entries)):
+        sql = f"SELECT DISTINCT page FROM spans WHERE entry IN ({marks(batch)})"
+        pages.update(row[0] for row in memory.cold.read(lambda db, sql=sql, batch=batch: fetch(db, sql, batch)))
+    for seq in conversations:
+        sql = "SELECT DISTINCT s.page FROM spans s JOIN entries e ON e.seq = s.entry WHERE e.conversation = ?"
+        pages.update(row[0] for row in memory.cold.read(lambda db, sql=sql, seq=seq: fetch(db, sql, (seq,))))
+    return pages
+
+
+def _names(work: ForgetWork) -> int:
+    sql = """SELECT title FROM conversations UNION ALL SELECT CAST(label AS BLOB) FROM labels
+             UNION ALL SELECT CAST(label AS BLOB) FROM archives UNION ALL SELECT CAST(tag AS BLOB) FROM archive_tags"""
+    names = work.memory.cold.read(lambda db: fetch(db, sql))
+    return sum(work.prints.holds(name) for (name,) in names)
+
+
+def _kept(work: ForgetWork) -> Iterable[str]:
+    """The person's own files that hold the words: instructions, skills, files of a project. They are named and stay."""
+    root = work.workspace.root
+    if not work.prints:
+        return
+    for path in files_below(root):
+        name = path.relative_to(root).as_posix()
+        if is_ours(work.workspace, name) or not exists(path) or path.stat().st_size > _LARGEST_OTHER:
+            continue
+        if work.prints.holds(read_bytes(path)):
+            yield name

@@ -1,0 +1,255 @@
+"""Entries that are forgotten, and those that were derived of them or repeat them.
+
+A forgotten entry's row stays, with its id, time and place in the tree, and `[forgotten]` for its words: so branches,
+pairs of calls and results, and summaries that name it stay whole. What was derived of it goes too: observations of it
+are deleted, summaries keep only the lines that quote what remains, and passages of memory tools are blanked. In all
+other entries the words themselves are replaced.
+"""
+
+import re
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from typing import Any, Final, cast
+
+import apsw
+import msgspec
+
+from foundation.privacy import Cleared, as_stored, cleared_fields
+from foundation.trust import Citation
+from memory.cold.changes import note_change, put_terms
+from memory.cold.encoding import from_meta, from_parts, readable_meta, to_parts, unpack
+from memory.cold.entries import replace_text
+from memory.cold.epoch_copies import end_epochs_naming
+from memory.cold.integrity.row_hashes import seal_rows
+from memory.cold.sql import batches, each, fetch, first, marks, run
+from memory.errors import Damaged, StoreBusy
+from memory.forget.work import FORGOTTEN, ForgetWork, StepCounts, drop_requests, entry_bytes, found_in
+from memory.records import EntryKind, new_id
+from models.cleared_parts import cleared_parts
+from models.messages import Image, MessagePart, RecalledSpan, Text
+
+_KEPT_META: Final = frozenset(
+    {"usage", "model", "reason", "call_id", "failed", "ms", "cost", "covers", "first_kept", "prior", "pinned", "tokens"}
+    | {"undoes", "turns", "steers"}
+)
+"""Of a forgotten entry: what its branch, its costs and its calls need, and no word."""
+_REFERENCES: Final = re.compile(r"\[([^\[\]\s]{1,80})\]")
+_HEADING: Final = re.compile(r"Earlier\b")
+
+
+def forget_rows(work: ForgetWork) -> StepCounts:
+    """Blanks the job's entries, and takes their words out of all others."""
+    cold, job = work.memory.cold, work.job
+    cold.recover()
+    repeating = _repeating(work)
+
+    def transaction(db: apsw.Connection) -> tuple[int, int, int]:
+        chosen = _existing(db, job.entries)
+        _refuse_in_use(db, {*chosen, *repeating})
+        observations = _forget_observations(db, chosen)
+        chosen = _existing(db, chosen)
+        changed = [seq for seq in chosen if _blank(db, work, seq)]
+        summaries = _summaries_of(db, chosen)
+        derived = sorted({*repeating, *summaries, *_citing(db, work)} - {*chosen})
+        replaced = [seq for seq in derived if _replace(db, work, seq, is_summary=seq in summaries)]
+        drop_requests(db, _conversations_of(db, [*changed, *replaced]))
+        return len(chosen), observations, len(replaced)
+
+    entries, observations, replaced = cold.write(transaction)
+    return StepCounts({"entries": entries, "observations": observations, "derived": replaced})
+
+
+def _repeating(work: ForgetWork) -> set[int]:
+    """Entries that hold any of the words."""
+    found: set[int] = set()
+    if work.prints:
+        for batch in entry_bytes(work.memory):
+            bodies = [entry.text + b"\0" + entry.rest for entry in batch]
+            found.update(batch[index].seq for index in found_in(work.prints, bodies))
+    return found
+
+
+def _existing(db: apsw.Connection, seqs: Collection[int]) -> list[int]:
+    found: list[int] = []
+    for batch in batches(sorted(seqs)):
+        found += [seq for (seq,) in each(db, f"SELECT seq FROM entries WHERE seq IN ({marks(batch)})", batch)]
+    return found
+
+
+def _refuse_in_use(db: apsw.Connection, seqs: Collection[int]) -> None:
+    sql = "SELECT DISTINCT e.conversation FROM answers a JOIN entries e ON e.seq = a.entry"
+    streaming = {conversation for (conversation,) in each(db, sql)}
+    if streaming & set(_conversations_of(db, list(seqs))):
+        raise StoreBusy(
+            "A conversation is in use",
+            "An answer is being written in a conversation that holds what is to be forgotten.",
+            "Stop the answer, or wait for it: the next command goes on with the forgetting.",
+        )
+
+
+def _conversations_of(db: apsw.Connection, seqs: Sequence[int]) -> list[int]:
+    found: set[int] = set()
+    for batch in batches(sorted(seqs)):
+        sql = f"SELECT DISTINCT conversation FROM entries WHERE seq IN ({marks(batch)})"
+        found.update(row[0] for row in each(db, sql, batch))
+    return sorted(found)
+
+
+def _forget_observations(db: apsw.Connection, chosen: Sequence[int]) -> int:
+    """Deletes the observations of these entries; no maker makes them again."""
+    count = 0
+    for batch in batches(chosen):
+        sql = f"SELECT seq, id FROM entries WHERE kind = '{EntryKind.OBSERVATION.value}' AND parent IN ({marks(batch)})"
+        rows = fetch(db, sql, batch)
+        end_epochs_naming(db, [id_ for _, id_ in rows])
+        note_change(db, "remove", [seq for seq, _ in rows])
+        for seq, _ in rows:
+            run(db, "DELETE FROM entries WHERE seq = ?", (seq,))
+        for seq in set(batch) - {seq for seq, _ in rows}:
+            run(db, "INSERT OR IGNORE INTO unobserved (entry) VALUES (?)", (seq,))
+        count += len(rows)
+    return count
+
+
+def _blank(db: apsw.Connection, work: ForgetWork, seq: int) -> bool:
+    """Takes all words out of an entry's row; False where that is done already."""
+    row = first(db, "SELECT kind, CAST(speaker AS BLOB), body, sent, meta FROM entries WHERE seq = ?", (seq,))
+    assert row is not None
+    kind, speaker, body, sent, column = row
+    meta = _without_words(readable_meta(column))
+    if body == FORGOTTEN.encode() and sent is None and (from_meta(cleared_fields(meta)) or None) == column:
+        return False
+    if kind == EntryKind.OBSERVATION.value:
+        run(db, "DELETE FROM entries WHERE seq = ?", (seq,))
+        note_change(db, "remove", [seq])
+        return False
+    _store(db, work, seq, as_stored(FORGOTTEN), (), meta, speaker, words="")
+    note_change(db, "remove", [seq])  # of its vectors; the row goes on without terms
+    return True
+
+
+def _without_words(meta: dict[str, Any]) -> dict[str, Any]:
+    kept = {key: value for key, value in meta.items() if key in _KEPT_META}
+    if meta.get("untrusted"):
+        kept["untrusted"] = FORGOTTEN
+    calls: object = meta.get("tool_calls")
+    if isinstance(calls, list):
+        named = [cast("dict[str, Any]", call) for call in cast("list[object]", calls) if isinstance(call, dict)]
+        kept["tool_calls"] = [{"id": call.get("id"), "name": call.get("name"), "arguments": "{}"} for call in named]
+    return kept
+
+
+def _replace(db: apsw.Connection, work: ForgetWork, seq: int, *, is_summary: bool) -> bool:
+    """Takes the words out of an entry that is not forgotten itself; whether it changed."""
+    sql = "SELECT CAST(speaker AS BLOB), body, packed, chars, sent, meta, CAST(id AS BLOB) FROM entries WHERE seq = ?"
+    row = first(db, sql, (seq,))
+    if row is None or row[1] is None:  # deleted, or still on pages, which the step before reports
+        return False
+    speaker, body, packed, chars, sent, column, id_ = row
+    try:
+        text, meta, parts = unpack(body, packed, chars), readable_meta(column), to_parts(sent)
+    except (Damaged, ValueError, msgspec.MsgspecError):
+        return False
+    new_text = work.replaced(_remade(text, work) if is_summary else text)
+    new_parts = tuple(_part(part, work) for part in parts)
+    new_meta = cast("dict[str, Any]", _walked(meta, work))
+    new_speaker = work.replaced(speaker.decode("utf-8", "replace")).encode()
+    if (new_text, new_parts, new_meta, new_speaker) == (text, parts, meta, speaker) and not work.prints.holds(id_):
+        return False
+    _store(db, work, seq, as_stored(new_text), new_parts, new_meta, new_speaker)
+    note_change(db, "change", [seq])
+    return True
+
+
+def _remade(text: str, work: ForgetWork) -> str:
+    """A summary of what remains: its heading, and the lines that quote entries that are not forgotten."""
+    lines: list[str] = []
+    for number, line in enumerate(text.splitlines()):
+        cited = set(_REFERENCES.findall(line))
+        if (number == 0 and _HEADING.match(line)) or (cited and not any(map(work.is_ref, cited))):
+            lines.append(line)
+    remade = [line for line in lines if not work.prints.holds(line.encode("utf-8", "surrogatepass"))]
+    return "\n".join(remade) or FORGOTTEN
+
+
+def _part(part: MessagePart, work: ForgetWork) -> MessagePart:
+    match part:
+        case RecalledSpan(citation=citation) if _is_cited(citation, work):
+            bare = msgspec.structs.replace(citation, title="", speaker="", place="")
+            return msgspec.structs.replace(part, text=FORGOTTEN, citation=bare)
+        case Image(name=name) if work.replaced(name) != name:
+            return Text(FORGOTTEN, injected="attachment")
+        case Image():
+            return part
+        case _:
+            plain = msgspec.to_builtins(part)
+            walked = _walked(plain, work)
+            return part if walked == plain else msgspec.convert(walked, MessagePart)
+
+
+def _walked(value: object, work: ForgetWork) -> object:
+    """The value with the words replaced in every string of it."""
+    match value:
+        case str():
+            return work.replaced(value)
+        case list():
+            return [_walked(each_, work) for each_ in cast("list[object]", value)]
+        case dict():
+            fields = cast("dict[str, object]", value)
+            return {work.replaced(key): _walked(each_, work) for key, each_ in fields.items()}
+        case _:
+            return value
+
+
+def _store(  # noqa: PLR0917 -- an entry's columns
+    db: apsw.Connection,
+    work: ForgetWork,
+    seq: int,
+    text: Cleared,
+    parts: tuple[MessagePart, ...],
+    meta: dict[str, Any],
+    speaker: bytes,
+    *,
+    words: str | None = None,
+) -> None:
+    cleared = cleared_fields(meta)
+    run(db, "DELETE FROM spans WHERE entry = ?", (seq,))
+    ((id_,),) = fetch(db, "SELECT CAST(id AS BLOB) FROM entries WHERE seq = ?", (seq,))
+    if work.prints.holds(id_):
+        run(db, "UPDATE entries SET id = ? WHERE seq = ?", (new_id("e"), seq))
+    replace_text(db, seq, text)
+    name = speaker.decode("utf-8", "replace")
+    sql = "UPDATE entries SET meta = ?, sent = ?, speaker = ? WHERE seq = ?"
+    run(db, sql, (from_meta(cleared), from_parts(cleared_parts(parts)), name, seq))
+    seal_rows(db, [seq])
+    put_terms(
+        db, seq, text if words is None else words, name if words is None else "", work.memory.cold.analyse, cleared
+    )
+
+
+def _summaries_of(db: apsw.Connection, chosen: Sequence[int]) -> set[int]:
+    """Summaries that may tell of these entries: all that came after them in their conversations."""
+    found: set[int] = set()
+    sql = f"SELECT seq FROM entries WHERE conversation = ? AND seq > ? AND kind = '{EntryKind.SUMMARY.value}'"
+    for conversation in _conversations_of(db, chosen):
+        oldest = "SELECT min(seq) FROM entries WHERE conversation = ? AND seq IN ({})"
+        batch = list(chosen)[:500]
+        row = first(db, oldest.format(marks(batch)), (conversation, *batch))
+        found.update(seq for (seq,) in each(db, sql, (conversation, (row and row[0]) or 0)))
+    return found
+
+
+def _is_cited(citation: Citation, work: ForgetWork) -> bool:
+    return any(map(work.is_ref, (citation.ref, citation.page, citation.conversation)))
+
+
+def _citing(db: apsw.Connection, work: ForgetWork) -> set[int]:
+    """Entries with recalled passages of what goes among their sent parts."""
+    sql = "SELECT seq, sent FROM entries WHERE instr(sent, x'226369746174696f6e22')"  # "citation"
+    found: set[int] = set()
+    for seq, sent in each(db, sql) if work.job.refs else ():
+        with suppress(ValueError, msgspec.MsgspecError):
+            parts = [part for part in to_parts(sent) if isinstance(part, RecalledSpan)]
+            if any(_is_cited(part.citation, work) for part in parts):
+                found.add(seq)
+    return found

@@ -1,0 +1,174 @@
+"""Looks for forgotten words in every byte of a workspace.
+
+Each file is read as it is, and so is what its zstd frames unpack to; contents that are stored as differences are put
+together; of the database also every value of every table, unpacked, because a value may be spread over its pages.
+"""
+
+import stat
+from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+import apsw
+from msgspec import Struct
+
+from foundation.files import UnsafePath, open_for_reading, read_bytes, scan
+from foundation.paths import Workspace
+from memory.cold.sql import each, fetch
+from memory.errors import Damaged
+from memory.forget.notes import holds_besides_kept
+from memory.forget.work import ForgetWork
+from memory.forgotten.fingerprints import Fingerprints
+from memory.versions.objects import Objects
+
+_BLOCK: Final = 2**22
+_OVERLAP: Final = 1024
+_MAGIC: Final = b"\x28\xb5\x2f\xfd"
+_LARGEST_FRAME: Final = 2**28  # bytes that one frame may unpack to
+_OBJECTS: Final = ("versions/objects", "checkpoints/blobs")
+_SKIPPED: Final = (".lock", ".sock")
+
+
+class ScanResult(Struct, frozen=True):
+    """How many files and bytes were read, and the relative names of those that hold the words, ours and others'."""
+
+    places: int
+    bytes: int
+    found: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()  # files of the person
+
+
+def scan_workspace(work: ForgetWork, on_file: Callable[[int], None] = lambda _: None) -> ScanResult:
+    """Looks through the whole workspace. `on_file` receives the number of files so far."""
+    space, prints = work.workspace, work.prints
+    places = size = 0
+    found: list[str] = []
+    others: list[str] = []
+    kept_in = {line.file for line in work.job.kept_lines}
+    allowed = _contents_of_kept(work, kept_in)
+    for path in files_below(space.root):
+        places += 1
+        on_file(places)
+        name = path.relative_to(space.root).as_posix()
+        size += path.stat().st_size if path.exists() else 0
+        if name in work.job.kept or path.name in allowed:
+            continue
+        is_kept = name in kept_in
+        holds = holds_besides_kept(work, name, read_bytes(path)) if is_kept else holds_words(prints, path)
+        if holds or prints.holds(name.encode("utf-8", "surrogateescape")):
+            (found if is_ours(space, name) else others).append(name)
+    if work.memory.cold.read(lambda db: values_hold(db, prints)):
+        found.append(f"{space.database.relative_to(space.root).as_posix()} (values)")
+    for folder in _OBJECTS:
+        found += _in_objects(space.state / folder, prints, allowed)
+    return ScanResult(places, size, tuple(dict.fromkeys(found)), tuple(others))
+
+
+def is_ours(space: Workspace, name: str) -> bool:
+    """Whether this program writes the file: its state, the mirrors, and the notes."""
+    return name.startswith((f"{space.state.name}/", "conversations/", "memory/")) or name == "MEMORY.md"
+
+
+def files_below(folder: Path) -> Iterator[Path]:
+    """Every regular file below the folder; links are not followed."""
+    with suppress(OSError, UnsafePath):
+        for path, found in scan(folder):
+            if stat.S_ISDIR(found.st_mode):
+                if path.name != ".git":
+                    yield from files_below(path)
+            elif stat.S_ISREG(found.st_mode) and not path.name.endswith(_SKIPPED):
+                yield path
+
+
+def holds_words(prints: Fingerprints, path: Path) -> bool:
+    """Whether the file holds any of the words, as it is or in a zstd frame. One that is gone does not."""
+    with suppress(FileNotFoundError), open_for_reading(path) as stream:
+        before, offset, frames = b"", 0, list[int]()
+        while block := stream.read(_BLOCK):
+            data = before + block
+            if prints.holds(data):
+                return True
+            frames += _frames(data, offset - len(before))
+            before, offset = data[-_OVERLAP:], offset + len(block)
+        for at in dict.fromkeys(frames):
+            stream.seek(at)
+            if any(prints.holds(piece) for piece in _unpacked(stream)):
+                return True
+    return False
+
+
+def _frames(data: bytes, offset: int) -> Iterator[int]:
+    at = data.find(_MAGIC)
+    while at >= 0:
+        yield offset + at
+        at = data.find(_MAGIC, at + 1)
+
+
+def _unpacked(source: Any) -> Iterator[bytes]:
+    """What the frame unpacks to, in overlapping pieces; nothing where there is none."""
+    import zstandard
+
+    before, total = b"", 0
+    unpacker = zstandard.ZstdDecompressor(max_window_size=2**27)
+    with suppress(zstandard.ZstdError, MemoryError), unpacker.stream_reader(source, closefd=False) as reader:
+        while total < _LARGEST_FRAME and (piece := reader.read(_BLOCK)):
+            yield before + piece
+            before, total = piece[-_OVERLAP:], total + len(piece)
+
+
+def values_hold(db: apsw.Connection, prints: Fingerprints) -> bool:
+    """Whether any value of any table holds the words."""
+    tables = [name for (name,) in fetch(db, "SELECT name FROM sqlite_schema WHERE type = 'table'")]
+    for table in tables:
+        columns = [row[1] for row in fetch(db, f'PRAGMA table_info("{table}")') if row[2].upper() in {"TEXT", "BLOB"}]
+        if not columns:
+            continue
+        listed = ", ".join(f'CAST("{column}" AS BLOB)' for column in columns)
+        for batch in _batches(each(db, f'SELECT {listed} FROM "{table}"')):
+            if prints.holds(batch):
+                return True
+    return False
+
+
+def _batches(rows: Iterator[tuple[Any, ...]]) -> Iterator[bytes]:
+    """The values of the rows, unpacked, between zero bytes, some megabytes at a time."""
+    parts: list[bytes] = []
+    size = 0
+    for row in rows:
+        for value in row:
+            if not value:
+                continue
+            whole = _whole(value)
+            parts.append(whole)
+            size += len(whole)
+        if size >= _BLOCK:
+            yield b"\0".join(parts)
+            parts, size = [], 0
+    yield b"\0".join(parts)
+
+
+def _whole(value: bytes) -> bytes:
+    return b"".join(_unpacked(value)) or value if value.startswith(_MAGIC) else value
+
+
+def _contents_of_kept(work: ForgetWork, kept_in: Collection[str]) -> frozenset[str]:
+    """Names of stored contents of files that the person keeps, in whole or but for the lines that go."""
+    store, allowed = work.memory.versions.store, set[str]()
+    for version in store.versions():
+        if version.path in work.job.kept:
+            allowed.add(version.sha256)
+        elif version.path in kept_in:
+            with suppress(Damaged):
+                if not holds_besides_kept(work, version.path, store.body(version)):
+                    allowed.add(version.sha256)
+    return frozenset(allowed)
+
+
+def _in_objects(folder: Path, prints: Fingerprints, allowed: frozenset[str]) -> Iterator[str]:
+    """Contents that hold the words once they are put together."""
+    objects = Objects(folder, "content")
+    for name in objects.names():
+        with suppress(Damaged, OSError):
+            if name not in allowed and prints.holds(objects.get(name)):
+                yield f"{folder.parent.name}/{folder.name}/{name[:2]}/{name}"

@@ -1,0 +1,75 @@
+"""Words in titles, labels and names: every column of text that is no entry's."""
+
+import apsw
+
+from foundation.privacy import as_stored
+from memory.archive.rows.archives import packs_of_archive, relabel, untag
+from memory.archive.rows.facts import seal
+from memory.archive.rows.pages import packs_of
+from memory.cold.conversations import rename, unlabel
+from memory.cold.encoding import to_text
+from memory.cold.sql import each, fetch, run
+from memory.cold.sync_words import forget_synced
+from memory.forget.work import ForgetWork, StepCounts, drop_requests
+from memory.records import new_id
+
+_NAMES = """SELECT 'title', seq, title FROM conversations WHERE title <> x''
+    UNION ALL SELECT 'id', seq, CAST(id AS BLOB) FROM conversations
+    UNION ALL SELECT 'source', seq, CAST(source AS BLOB) FROM conversations WHERE source <> ''
+    UNION ALL SELECT 'label', conversation, CAST(label AS BLOB) FROM labels
+    UNION ALL SELECT 'archive', seq, CAST(label AS BLOB) FROM archives
+    UNION ALL SELECT 'tag', archive, CAST(tag AS BLOB) FROM archive_tags"""
+
+
+def forget_names(work: ForgetWork) -> StepCounts:
+    """Takes the words out of titles, labels and tags, and ends the epochs whose head holds them."""
+    if not work.prints:
+        return StepCounts()
+    cold, storage = work.memory.cold, work.memory.vault.storage
+    names = cold.read(lambda db: fetch(db, _NAMES))
+    held = [(kind, seq, to_text(name)) for kind, seq, name in names if work.prints.holds(name)]
+
+    def transaction(db: apsw.Connection) -> int:
+        packs: set[str] = set()
+        for kind, seq, name in held:
+            packs |= _forget_name(db, work, kind, seq, name)
+        _forget_states(db, work)
+        forget_synced(db, work.prints.holds)
+        seal(db, storage, sorted(packs))
+        return len(held)
+
+    return StepCounts({"names": cold.write(transaction)})
+
+
+def _forget_name(db: apsw.Connection, work: ForgetWork, kind: str, seq: int, name: str) -> set[str]:
+    """Replaces one name; gives the packs whose manifests hold it."""
+    match kind:
+        case "title":
+            rename(db, seq, as_stored(work.replaced(name)))
+            drop_requests(db, [seq])
+            pages = "SELECT DISTINCT s.page FROM spans s JOIN entries e ON e.seq = s.entry WHERE e.conversation = ?"
+            return packs_of(db, [page for (page,) in each(db, pages, (seq,))])
+        case "id" | "source":
+            value = new_id("c") if kind == "id" else work.replaced(name)
+            run(db, f"UPDATE conversations SET {kind} = ? WHERE seq = ?", (value, seq))
+            drop_requests(db, [seq])
+            return set()
+        case "label":
+            unlabel(db, seq, name)
+            return set()
+        case "archive":
+            relabel(db, seq, as_stored(work.replaced(name)))
+        case _:
+            untag(db, seq, name)
+    return packs_of_archive(db, seq)
+
+
+def _forget_states(db: apsw.Connection, work: ForgetWork) -> None:
+    """Drops the heads and digests of requests that hold the words."""
+    for table in ("epochs", "requests"):
+        for conversation, state in fetch(db, f"SELECT conversation, state FROM {table}"):
+            if work.prints.holds(state):
+                drop_requests(db, [conversation])
+    for conversation, head in fetch(db, "SELECT conversation, head FROM mirrors"):
+        if work.prints.holds(head):
+            run(db, "UPDATE mirrors SET head = x'' WHERE conversation = ?", (conversation,))

@@ -1,0 +1,143 @@
+"""One job's parts, as each step needs them."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Final, NamedTuple
+
+import apsw
+from msgspec import Struct
+
+from foundation.paths import Workspace
+from memory.cold.encoding import to_bytes, unpack
+from memory.cold.secret import keyed
+from memory.cold.sql import fetch, run
+from memory.errors import Damaged, NotFound, StorageUnreachable
+from memory.forgotten.fingerprints import FORGOTTEN, Fingerprints, replaced
+from memory.forgotten.journal import ForgetJob
+from memory.memory import Memory
+
+UNREACHABLE: Final = "unreachable"
+DAMAGED: Final = "damaged"
+_AT_ONCE: Final = 500
+_ROWS: Final = """SELECT seq, body, packed, chars, meta, sent, CAST(speaker AS BLOB), conversation, CAST(kind AS BLOB),
+    CAST(id AS BLOB)
+    FROM entries WHERE seq > ? ORDER BY seq LIMIT ?"""
+
+
+class StepCounts(Struct, frozen=True):
+    """What a step took away, by kind, and sentences for the person."""
+
+    counts: Mapping[str, int] = {}
+    sentences: tuple[str, ...] = ()
+
+
+Step = Callable[["ForgetWork"], StepCounts]
+
+
+class EntryBytes(NamedTuple):
+    """All words of an entry's row: its text, from its pages where it has none in its row, and its other columns."""
+
+    seq: int
+    conversation: int
+    kind: bytes
+    text: bytes
+    rest: bytes
+    is_archived: bool
+    unread: str  # why its text could not be read: "", "unreachable" or "damaged"
+
+
+class ForgetWork:
+    """A job and the memory that it works on. Steps may be run again at any time: each finds what is left by itself."""
+
+    def __init__(self, memory: Memory, job: ForgetJob) -> None:
+        self.memory = memory
+        self.job = job
+
+    @property
+    def workspace(self) -> Workspace:
+        return self.memory.workspace
+
+    @cached_property
+    def prints(self) -> Fingerprints:
+        return Fingerprints(self.job.prints, self.memory.cold.secret)
+
+    @cached_property
+    def _refs(self) -> frozenset[str]:
+        return frozenset(self.job.refs)
+
+    def is_ref(self, name: str) -> bool:
+        """Whether an id, or the name of a draft, is one of what goes."""
+        return bool(name and self._refs) and line_hash(self.memory.cold.secret, name) in self._refs
+
+    def replaced(self, text: str) -> str:
+        """The text with `[forgotten]` in the place of what is looked for."""
+        return replaced(self.prints, text)
+
+
+def line_hash(secret: bytes, line: str) -> str:
+    """What stands for a line of a note, or for a name, in the journal."""
+    return keyed(secret, f"line {line.strip()}")
+
+
+def entry_bytes(memory: Memory) -> Iterator[list[EntryBytes]]:
+    """All entries, in order of seq, a batch at a time."""
+    after = 0
+    while rows := memory.cold.read(lambda db: fetch(db, _ROWS, (after, _AT_ONCE))):  # noqa: B023 -- called at once
+        yield [_of(memory, row) for row in rows]
+        after = rows[-1][0]
+
+
+def found_in(prints: Fingerprints, bodies: Sequence[bytes]) -> list[int]:
+    """The indexes of the bodies that hold any of them; all are looked through at once, which is faster."""
+    starts: list[int] = []
+    at = 0
+    for body in bodies:
+        starts.append(at)
+        at += len(body) + 1
+    found: dict[int, None] = {}
+    index = 0
+    for span in prints.spans(b"\0".join(bodies)):
+        while index + 1 < len(starts) and starts[index + 1] <= span.start:
+            index += 1
+        found[index] = None
+    return list(found)
+
+
+def _of(memory: Memory, row: tuple[object, ...]) -> EntryBytes:
+    seq, body, packed, chars, meta, sent, speaker, conversation, kind, id_ = row
+    assert isinstance(seq, int) and isinstance(chars, int) and isinstance(conversation, int) and isinstance(kind, bytes)
+    text, unread, is_archived = b"", "", body is None and chars > 0
+    try:
+        if isinstance(body, bytes):
+            text = to_bytes(unpack(body, int(bool(packed)), chars))
+        elif is_archived:
+            text = to_bytes(memory.passage(memory.cold.entry(seq)).text)
+    except StorageUnreachable:
+        unread = UNREACHABLE
+    except Damaged:
+        unread = DAMAGED
+    except NotFound:  # deleted meanwhile
+        pass
+    rest = b"\0".join(part for part in (meta, sent, speaker, id_) if isinstance(part, bytes))
+    return EntryBytes(seq, conversation, kind, text, rest, is_archived, unread)
+
+
+def drop_requests(db: apsw.Connection, conversations: Sequence[int]) -> None:
+    """Ends the epochs of these conversations and marks their mirrors as outdated: the next request begins anew."""
+    for conversation in conversations:
+        for table in ("requests", "epochs"):
+            run(db, f"DELETE FROM {table} WHERE conversation = ?", (conversation,))
+        run(db, "UPDATE mirrors SET head = x'' WHERE conversation = ?", (conversation,))
+
+
+__all__ = [
+    "FORGOTTEN",
+    "EntryBytes",
+    "ForgetWork",
+    "Step",
+    "StepCounts",
+    "drop_requests",
+    "entry_bytes",
+    "found_in",
+    "line_hash",
+]

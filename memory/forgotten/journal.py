@@ -1,0 +1,122 @@
+"""The journal of forgetting: a file a job, which holds what is to go by ids, hashes and fingerprints alone.
+
+A job is written before anything is changed, and again after each step; so one that is cut short goes on where it was.
+The name of the file says whether the job is open, so that a start looks at names alone.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from foundation.files import FileLock, list_names, make_private_folder, read_bytes, remove, write_atomically
+from foundation.program import PROGRAM
+from foundation.typed_json import decode_json
+from memory.errors import Damaged
+from memory.forgotten.fingerprints import Fingerprint
+
+_OPEN, _DONE = ".open.json", ".done.json"
+_NAME: Final = re.compile(r"f_[0-9a-z]{1,40}")
+
+
+class NoteLine(Struct, frozen=True):
+    """A line of a note that goes: its file's relative name, and a keyed hash of the line."""
+
+    file: str
+    line: str
+
+
+class Receipt(Struct, frozen=True, kw_only=True):
+    """What a forgetting came to. `places` is how many files were searched at its end, `found` where words still are."""
+
+    finished_ms: int = 0
+    counts: Mapping[str, int] = field(default_factory=dict[str, int])
+    places: int = 0
+    bytes: int = 0
+    found: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()  # files that the person keeps
+    sentences: tuple[str, ...] = ()
+
+
+class ForgetJob(Struct, frozen=True, kw_only=True):
+    """A forgetting: the seqs of entries and of whole conversations, and what is looked for.
+
+    `refs` are keyed hashes of ids that cite them, and of the names of their drafts: an imported id may hold words.
+    """
+
+    id: str
+    begun_ms: int
+    entries: tuple[int, ...] = ()
+    conversations: tuple[int, ...] = ()
+    refs: tuple[str, ...] = ()
+    lines: tuple[NoteLine, ...] = ()
+    prints: tuple[Fingerprint, ...] = ()
+    typed: tuple[str, ...] = ()  # keyed hashes of messages that the person typed
+    images: tuple[str, ...] = ()  # names of images of the clipboard that they attach
+    kept_lines: tuple[NoteLine, ...] = ()  # that the person keeps, though they hold the words
+    kept: tuple[str, ...] = ()  # files, relative names, in which the person keeps the words
+    done: tuple[str, ...] = ()  # steps
+    counts: Mapping[str, int] = field(default_factory=dict[str, int])
+    sentences: tuple[str, ...] = ()
+    receipt: Receipt | None = None
+
+    def with_step(self, step: str, counts: Mapping[str, int], sentences: tuple[str, ...]) -> "ForgetJob":
+        """The job after a step, with what it counted."""
+        sums = {**self.counts, **{name: self.counts.get(name, 0) + count for name, count in counts.items()}}
+        said = tuple(dict.fromkeys((*self.sentences, *sentences)))
+        return replace(self, done=(*self.done, step), counts=sums, sentences=said)
+
+
+class ForgetJournal:
+    """The jobs of a workspace, in the folder at `folder`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def lock(self) -> FileLock:
+        """Held by the process that forgets; not waited for."""
+        make_private_folder(self.folder)
+        return FileLock(self.folder / "forget.lock", timeout=0)
+
+    def open_ids(self) -> list[str]:
+        """The jobs that are not finished; reads names alone."""
+        return [name.removesuffix(_OPEN) for name in self._names(_OPEN)]
+
+    def ids(self) -> list[str]:
+        """All jobs, finished or not."""
+        return sorted({name.removesuffix(_OPEN).removesuffix(_DONE) for name in self._names("")})
+
+    def read(self, id_: str) -> ForgetJob:
+        """The job of that id. Raises Damaged, FileNotFoundError."""
+        for ending in (_DONE, _OPEN):
+            path = self.folder / f"{id_}{ending}"
+            try:
+                return decode_json(read_bytes(path, owned=True), ForgetJob)
+            except FileNotFoundError:
+                continue
+            except msgspec.DecodeError as error:
+                raise Damaged(
+                    "A forgetting cannot go on",
+                    f"{path} is damaged, so that nobody knows what was to be forgotten.",
+                    f"Delete it, and forget again: `{PROGRAM} forget`.",
+                ) from error
+        raise FileNotFoundError(self.folder / f"{id_}{_OPEN}")
+
+    def write(self, job: ForgetJob) -> None:
+        """Stores the job, synced, under the name that says whether it is finished."""
+        make_private_folder(self.folder)
+        finished = job.receipt is not None and bool(job.receipt.finished_ms)
+        write_atomically(self.folder / f"{job.id}{_DONE if finished else _OPEN}", msgspec.json.encode(job))
+        if finished:
+            remove(self.folder / f"{job.id}{_OPEN}", missing_ok=True)
+
+    def _names(self, ending: str) -> list[str]:
+        try:
+            names = list_names(self.folder)
+        except FileNotFoundError:
+            return []
+        return sorted(name for name in names if name.endswith(ending or (_OPEN, _DONE)) and _NAME.match(name))

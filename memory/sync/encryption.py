@@ -1,0 +1,104 @@
+"""Encryption of segments with age keys, by the library pyrage.
+
+A key file holds one secret key (`AGE-SECRET-KEY-1…`), as `age-keygen` writes it. All devices of a workspace hold the
+same one, or each its own, named to the others as a recipient (`age1…`).
+"""
+
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from foundation.errors import Misuse
+from foundation.files import make_private_folder, read_bytes, status, write_atomically
+from foundation.install_hints import install_extra
+from foundation.paths import config_dir
+from foundation.privacy import bytes_as_made
+from memory.sync.errors import NoKey
+from models.errors import MissingLibrary
+
+_MOST = 65_536  # bytes of a key file
+_SECRET = "AGE-SECRET-KEY-1"
+
+
+class Keys:
+    """This device's secret key, and the public keys of all that may read."""
+
+    def __init__(self, secret: str, recipients: Sequence[str]) -> None:
+        """Raises Misuse for what is no key, MissingLibrary."""
+        self._age = _pyrage()
+        try:
+            self._identity = self._age.x25519.Identity.from_str(secret)
+            self._recipients = [self._age.x25519.Recipient.from_str(recipient) for recipient in recipients]
+        except Exception as error:  # its errors have no common class
+            raise Misuse("Not a key", f"A key cannot be used: {error}.", "Keys are those of age: `age1…`.") from error
+        own = self._identity.to_public()
+        if str(own) not in set(recipients):
+            self._recipients.append(own)
+
+    @property
+    def recipient(self) -> str:
+        """The public key of this device."""
+        return str(self._identity.to_public())
+
+    def encrypt(self, body: bytes) -> bytes:
+        return bytes(self._age.encrypt(body, self._recipients))
+
+    def decrypt(self, body: bytes, name: str) -> bytes:
+        """Raises NoKey, also where the bytes were changed: age tells no more."""
+        try:
+            return bytes(self._age.decrypt(body, [self._identity]))
+        except Exception as error:
+            raise NoKey(
+                "It cannot be decrypted",
+                f"{name} is encrypted for another key than this device has, or damaged.",
+                "Copy the key file of a device that reads it, then `sync add LOCATION --key FILE`.",
+            ) from error
+
+
+def key_file(environment: Mapping[str, str]) -> Path:
+    """The file of this user's secret key. It is in no workspace, and so in no backup of one."""
+    return config_dir(environment) / "sync.key"
+
+
+def open_keys(recipients: Sequence[str], environment: Mapping[str, str]) -> Keys | None:
+    """This user's key, and the public keys of a configuration; None where nothing is encrypted and there is no key.
+
+    Raises Misuse where the configuration wants encryption and there is no key.
+    """
+    file = key_file(environment)
+    if not recipients and status(file) is None:
+        return None
+    return Keys(read_secret(file), recipients)
+
+
+def new_secret() -> str:
+    """A new secret key. Raises MissingLibrary."""
+    return str(_pyrage().x25519.Identity.generate())
+
+
+def read_secret(path: Path) -> str:
+    """The secret key in a file. Raises Misuse."""
+    try:
+        lines = read_bytes(path, most=_MOST, owned=True).decode("ascii").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise Misuse("No key", f"The key file {path} cannot be read.", "`sync add LOCATION --key FILE`.") from error
+    found = next((line.strip() for line in lines if line.strip().startswith(_SECRET)), None)
+    if found is None:
+        raise Misuse("No key", f"{path} holds no age secret key.", f"It begins with {_SECRET}.")
+    return found
+
+
+def write_secret(path: Path, secret: str) -> None:
+    """Writes a key file that only its owner can read."""
+    make_private_folder(path.parent)
+    write_atomically(path, bytes_as_made(f"{secret}\n".encode("ascii")))
+
+
+def _pyrage() -> Any:
+    if find_spec("pyrage") is None:
+        raise MissingLibrary(
+            "pyrage is not installed", "Encryption needs the library pyrage.", install_extra("encrypt")
+        )
+    return import_module("pyrage")

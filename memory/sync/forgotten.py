@@ -1,0 +1,85 @@
+"""What was deleted or forgotten on any device: it is not taken again, and other devices are told by hashes alone."""
+
+from collections.abc import Collection
+from typing import Protocol
+
+import apsw
+import msgspec
+from msgspec import structs
+
+from foundation.names import TOKEN
+from memory.cold.deletions import token_of
+from memory.cold.sql import fetch, first, run, run_many
+from memory.forgotten.fingerprints import FORGOTTEN
+from memory.forgotten.tombstones import ForgottenName
+from memory.records import Conversation, EntryKind
+from memory.sync.operation import EntryOperation, ForgettingOperation
+from memory.sync.summary_meta import references_of
+
+
+class DeletionPort(Protocol):
+    """Deletes and forgets in this workspace, with all that belongs to it."""
+
+    def delete(self, conversation: Conversation) -> object:
+        """Deletes a conversation that another device deleted. Raises StoreBusy, TemporaryFailure: it is tried again."""
+        ...
+
+    def tokens(self) -> frozenset[str]:
+        """The tokens of all entries that are forgotten here."""
+        ...
+
+    def forget(self, tokens: Collection[str], forgotten_ms: int) -> object:
+        """Keeps the tokens, and forgets those of their entries that are here."""
+        ...
+
+
+def is_deleted(db: apsw.Connection, source: str, conversation: str) -> bool:
+    """Whether the conversation was deleted on any device."""
+    sql = "SELECT 1 FROM deletions WHERE token = ?1 UNION ALL SELECT 1 FROM sync_due WHERE token = ?1 LIMIT 1"
+    return first(db, sql, (token_of(source, conversation),)) is not None
+
+
+def is_forgotten(db: apsw.Connection, source: str, conversation: str, entry: str) -> bool:
+    """Whether the entry was forgotten on any device."""
+    sql = "SELECT 1 FROM sync_forgotten WHERE token = ?"
+    return first(db, sql, (ForgottenName(source, conversation, entry).token,)) is not None
+
+
+def take_tombstone(db: apsw.Connection, operation: ForgettingOperation) -> int:
+    """Keeps another device's tombstone, and blanks the entry where it waits for its parent; 1 where it is new."""
+    if not TOKEN.fits(operation.token):
+        raise ValueError("a tombstone is not what was written")
+    sql = "INSERT OR IGNORE INTO sync_forgotten (token, forgotten_ms, own) VALUES (?, ?, 0)"
+    new = run(db, sql, (operation.token, operation.forgotten_ms))
+    if new:
+        blank_waiting(db)
+    return new
+
+
+def note_own(db: apsw.Connection, tokens: Collection[str], now_ms: int) -> None:
+    """Has other devices told of these tombstones of this workspace."""
+    sql = "INSERT OR IGNORE INTO sync_forgotten (token, forgotten_ms) VALUES (?, ?)"
+    run_many(db, sql, [(token, now_ms) for token in sorted(tokens)])
+    blank_waiting(db)
+
+
+def foreign_tokens(db: apsw.Connection) -> frozenset[str]:
+    """Tokens of the entries that other devices forgot."""
+    return frozenset(token for (token,) in fetch(db, "SELECT token FROM sync_forgotten WHERE own = 0"))
+
+
+def blank_waiting(db: apsw.Connection) -> None:
+    """Takes the words out of entries that wait for their parents and were forgotten."""
+    columns = "w.seq, c.source, c.id, w.id, w.operation"
+    sql = f"SELECT {columns} FROM sync_waiting w JOIN conversations c ON c.seq = w.conversation"
+    for seq, source, conversation, id_, body in fetch(db, sql):
+        if is_forgotten(db, source, conversation, id_):
+            operation, device = msgspec.msgpack.decode(body, type=tuple[EntryOperation, str])
+            blank = msgspec.msgpack.encode((blanked(operation), device))
+            run(db, "UPDATE sync_waiting SET operation = ? WHERE seq = ?", (blank, seq))
+
+
+def blanked(operation: EntryOperation) -> EntryOperation:
+    """A forgotten entry as its place in the tree: what answers it still finds it."""
+    meta = references_of(operation.meta) if operation.kind == EntryKind.SUMMARY.value else {}
+    return structs.replace(operation, text=FORGOTTEN.encode(), speaker="", meta=meta)

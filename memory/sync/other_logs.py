@@ -1,0 +1,106 @@
+"""Reads the segments that other devices wrote to a location. A damaged one is named, and read once it is whole."""
+
+from collections.abc import Callable, Mapping
+
+import apsw
+from msgspec import Struct
+
+from foundation.clock import to_ms
+from foundation.errors import PalimpsestError
+from foundation.terminal_text import visible_line
+from memory.archive.packs.remote import LONGEST_FILE
+from memory.backup.place import BackupPlace
+from memory.cold import ColdStore
+from memory.cold.sql import fetch, run
+from memory.errors import Damaged
+from memory.sync.encryption import Keys
+from memory.sync.errors import NewerSegment, NoKey, SegmentDamaged
+from memory.sync.inbox import Inbox, Taken
+from memory.sync.names import SegmentName
+from memory.sync.segment import Segment, damaged, decode_segment
+
+_LONGEST_NAME = 60
+
+
+class Unread(Struct, frozen=True):
+    """A segment that could not be read, and why, as a sentence."""
+
+    name: str
+    message: str
+
+
+class OtherLogs:
+    """The segments of other devices at one location."""
+
+    def __init__(
+        self,
+        cold: ColdStore,
+        place: BackupPlace,
+        keys: Keys | None,
+    ) -> None:
+        self._cold = cold
+        self._place = place
+        self._keys = keys
+
+    def read(
+        self, names: Mapping[str, SegmentName], listed: Mapping[str, int], own: str, should_stop: Callable[[], bool]
+    ) -> tuple[Taken, int, bool]:
+        """Reads what is new; gives what was taken, the number of segments, and whether it was stopped before the end.
+
+        Each segment is applied in one transaction, with the note that it was read.
+        """
+        where = self._place.name
+        sql = "SELECT name FROM sync_read WHERE location = ? AND problem = ''"
+        done = {name for (name,) in self._cold.read(lambda db: fetch(db, sql, (where,)))}
+        taken, count = Taken(), 0
+        for text, name in sorted(names.items(), key=lambda item: (item[1].number, item[0])):
+            if name.device == own or text in done:
+                continue
+            if should_stop():
+                return taken, count, True
+            try:
+                if listed[text] > LONGEST_FILE:
+                    raise damaged(name)
+                segment = decode_segment(name, self._place.read(text), self._keys)
+                taken += self._cold.write(lambda db, segment=segment, text=text: self._apply(db, segment, text))
+                count += 1
+            except (SegmentDamaged, NewerSegment, NoKey) as error:
+                self._note(text, error)
+            except Damaged as error:  # gone since it was listed
+                self._note(text, error)
+        self._forget_missing(names)
+        return taken, count, False
+
+    def _apply(self, db: apsw.Connection, segment: Segment, name: str) -> Taken:
+        shown = visible_line(segment.name)[:_LONGEST_NAME]
+        inbox = Inbox(db, self._cold.clock, self._cold.analyse)
+        taken = inbox.take(segment.operations, f"{shown} ({segment.device})")
+        now = to_ms(self._cold.clock.now())
+        sql = "INSERT OR REPLACE INTO sync_devices (id, name, read_ms) VALUES (?, ?, ?)"
+        run(db, sql, (segment.device, shown, now))
+        self._record(db, name, "")
+        return taken
+
+    def _note(self, name: str, error: PalimpsestError) -> None:
+        self._cold.write(lambda db: self._record(db, name, error.message))
+
+    def _record(self, db: apsw.Connection, name: str, problem: str) -> None:
+        sql = "INSERT OR REPLACE INTO sync_read (location, name, problem) VALUES (?, ?, ?)"
+        run(db, sql, (self._place.name, name, problem))
+
+    def _forget_missing(self, names: Mapping[str, SegmentName]) -> None:
+        """Drops the notes of files that are not there any more and could not be read."""
+
+        def forget(db: apsw.Connection) -> None:
+            sql = "SELECT name FROM sync_read WHERE location = ? AND problem <> ''"
+            for (name,) in fetch(db, sql, (self._place.name,)):
+                if name not in names:
+                    run(db, "DELETE FROM sync_read WHERE location = ? AND name = ?", (self._place.name, name))
+
+        self._cold.write(forget)
+
+
+def unread_segments(db: apsw.Connection, location: str) -> list[Unread]:
+    """Segments at the location that could not be read when it was last looked at."""
+    sql = "SELECT name, problem FROM sync_read WHERE location = ? AND problem <> '' ORDER BY name"
+    return [Unread(name, problem) for name, problem in fetch(db, sql, (location,))]

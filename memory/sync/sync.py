@@ -1,0 +1,173 @@
+"""One sync of a workspace with a location: reads what other devices wrote, then writes what is new here."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final
+
+import apsw
+from msgspec import Struct
+
+from foundation.clock import to_ms
+from foundation.errors import PalimpsestError, TemporaryFailure
+from memory.backup.place import BackupPlace, held
+from memory.cold import deletions
+from memory.cold.sql import fetch, run
+from memory.errors import Damaged, StoreBusy
+from memory.memory import Memory
+from memory.records import Entry
+from memory.sync.device import Device, begin, this_device
+from memory.sync.encryption import Keys
+from memory.sync.forgotten import DeletionPort, foreign_tokens, note_own
+from memory.sync.inbox import Taken
+from memory.sync.last_run import record_run
+from memory.sync.names import parse_name
+from memory.sync.notes import NoteSync
+from memory.sync.other_logs import OtherLogs, Unread, unread_segments
+from memory.sync.own_log import OwnLog, write_all_again
+
+LOCK: Final = "sync.lock"
+
+
+class SyncResult(Struct, frozen=True, kw_only=True):
+    """What one run read and wrote. `stopped`: it ended early, and the next run goes on."""
+
+    location: str
+    device: Device
+    taken: Taken
+    segments_read: int
+    segments_written: int
+    bytes_written: int
+    deleted: int
+    """Conversations that were deleted here because another device deleted them."""
+    notes_changed: int
+    """Note files into which something of other devices was written."""
+    held_back: tuple[str, ...]
+    """Note files that stay on this device, for they hold something private or cannot be read."""
+    unread: tuple[Unread, ...]
+    stopped: bool = False
+
+    @property
+    def problem(self) -> str:
+        """What could not be read, as a sentence; "" where all was."""
+        messages = [each.message for each in self.unread]
+        more = f" And {len(messages) - 1:,} more." if len(messages) > 1 else ""
+        return messages[0] + more if messages else ""
+
+
+class Sync:
+    """Syncs one workspace. Without `deletions` what other devices deleted waits for a later run. `keys` read what is
+    encrypted; with `encrypts` they encrypt what this device writes."""
+
+    def __init__(
+        self,
+        memory: Memory,
+        deletions: DeletionPort | None,
+        *,
+        keys: Keys | None = None,
+        encrypts: bool = False,
+    ) -> None:
+        self._memory = memory
+        self._cold = memory.cold
+        self._deletions = deletions
+        self._keys = keys
+        self._own_keys = keys if encrypts else None
+
+    def begin(self, name: str) -> Device:
+        """Records changes of this workspace from now on, under that name of the device."""
+        now = to_ms(self._cold.clock.now())
+        return self._cold.write(lambda db: begin(db, name, now))
+
+    def renew_recipients(self) -> None:
+        """Has all that is at the locations encrypted anew by the next run."""
+        self._cold.write(write_all_again)
+
+    @property
+    def device(self) -> Device | None:
+        """This device; None where no location was ever added."""
+        return self._cold.read(this_device)
+
+    def run(self, place: BackupPlace, should_stop: Callable[[], bool] = lambda: False) -> SyncResult:
+        """Syncs with the location. May end at any moment: the next run goes on, and nothing is lost or taken twice.
+
+        Raises TemporaryFailure where the location does not answer or another process syncs, BackupDiskFull, StoreError.
+        """
+        self._cold.refuse_read_only()
+        error = "It was interrupted."
+        try:
+            with held(self._memory.workspace.own / LOCK, "sync"):
+                result = self._run(place, should_stop)
+            error = result.problem
+        except PalimpsestError as failure:
+            error = failure.message
+            raise
+        finally:
+            record_run(self._memory.workspace, place.name, to_ms(self._cold.clock.now()), error)
+        return result
+
+    def _run(self, place: BackupPlace, should_stop: Callable[[], bool]) -> SyncResult:
+        place.make()
+        listed = place.sizes()
+        names = {text: name for text in listed if (name := parse_name(text)) is not None}
+        own = OwnLog(self._cold, place, self._own_keys, self._text_of)
+        own.refuse_mixed(names)
+        device = own.claim(names)
+        place.remove_temporary(device.id)
+        logs = OtherLogs(self._cold, place, self._keys)
+        notes = NoteSync(self._memory)
+        notes.collect(device.id)
+        if self._deletions is not None:
+            known = self._deletions.tokens()
+            self._cold.write(lambda db: note_own(db, known, to_ms(self._cold.clock.now())))
+        taken, count, stopped = logs.read(names, listed, device.id, should_stop)
+        deleted = self._delete_due()
+        self._forget_due()
+        merged = notes.spread(should_stop)
+        written = (0, 0) if stopped else own.write(device, listed)
+        return SyncResult(
+            location=place.name,
+            device=device,
+            taken=taken,
+            segments_read=count,
+            segments_written=written[0],
+            bytes_written=written[1],
+            deleted=deleted,
+            notes_changed=merged,
+            held_back=notes.held_back,
+            unread=tuple(self._cold.read(lambda db: unread_segments(db, place.name))),
+            stopped=stopped,
+        )
+
+    def _delete_due(self) -> int:
+        """Deletes what other devices deleted; one in which an answer is being written is deleted by a later run."""
+        count = 0
+        for token in self._cold.read(lambda db: [row[0] for row in fetch(db, "SELECT token FROM sync_due")]):
+            seq = self._cold.read(deletions.tokens).get(token)
+            if seq is not None:
+                if self._deletions is None:
+                    continue
+                try:
+                    self._deletions.delete(self._cold.conversation_at(seq))
+                except (StoreBusy, TemporaryFailure):
+                    continue
+                count += 1
+            self._cold.write(lambda db, token=token: self._settle(db, token))
+        return count
+
+    def _forget_due(self) -> None:
+        """Forgets what other devices forgot; what cannot be forgotten now is tried again by the next run."""
+        if self._deletions is None:
+            return
+        foreign = self._cold.read(foreign_tokens) - self._deletions.tokens()
+        with suppress(StoreBusy, TemporaryFailure):
+            self._deletions.forget(foreign, to_ms(self._cold.clock.now()))
+
+    def _settle(self, db: apsw.Connection, token: str) -> None:
+        ((ms,),) = fetch(db, "SELECT deleted_ms FROM sync_due WHERE token = ?", (token,))
+        deletions.put(db, [deletions.Deletion(token=token, conversation=0, deleted_ms=ms, finished=True)])
+        run(db, "DELETE FROM sync_due WHERE token = ?", (token,))
+
+    def _text_of(self, entry: Entry) -> str | None:
+        try:
+            return self._memory.passage(entry).text
+        except Damaged:
+            return None

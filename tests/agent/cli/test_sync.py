@@ -1,0 +1,168 @@
+"""`palimpsest sync add`, `status`, `now` and `remove`, between two workspaces."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.agent.conftest import Run
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    return tmp_path / "共享"
+
+
+@pytest.fixture
+def other(bare: Run, tmp_path: Path) -> Run:
+    """The same command line in the workspace of another device."""
+
+    def run_there(*words: str) -> object:
+        return bare("--workspace", str(tmp_path / "laptop"), *words)
+
+    bare("init", str(tmp_path / "laptop"))
+    return run_there  # pyright: ignore[reportReturnType]  # of the same shape
+
+
+def test_what_is_said_here_is_found_there(run: Run, other: Run, place: Path) -> None:
+    added = run("sync", "add", str(place), "--name", "desk", "--json").json
+    assert added["device"]["name"] == "desk"
+    other("sync", "add", str(place), "--name", "laptop")
+    run("-p", "The boiler is serviced in May 🐋")
+    run("remember", "锅炉在五月保养")
+    assert run("sync", "now", "--json").json["runs"][0]["files_written"] == 1
+    result = other("sync", "now", "--json").json["runs"][0]
+    assert (result["taken"]["entries"], result["notes_changed"]) == (2, 1)
+    assert other("search", "boiler", "--json").json["hits"]
+    assert "锅炉" in other("memory", "list").out
+    seen = other("sync", "status", "--json").json["locations"][0]
+    assert [(device["name"], device["unread"]) for device in seen["devices"]] == [("desk", 0)]
+
+
+def test_the_words_for_a_person(run: Run, other: Run, place: Path) -> None:
+    assert "is added; this device is desk" in run("sync", "add", str(place), "--name", "desk").out
+    other("sync", "add", str(place), "--name", "laptop")
+    run("-p", "Hello")
+    assert "nothing new from other devices; 1 file written" in run("sync", "now").out
+    assert "2 entries" in other("sync", "now").out
+    assert "everything is written" in run("sync", "status").out
+    removed = run("sync", "remove", str(place))
+    assert (removed.status, "is removed" in removed.out) == (0, True)
+    assert "No location was added" in run("sync", "status").err
+
+
+def test_a_torn_file_is_named_with_exit_1_and_read_when_it_is_whole(run: Run, other: Run, place: Path) -> None:
+    run("sync", "add", str(place))
+    other("sync", "add", str(place))
+    run("-p", "Hello")
+    run("sync", "now")
+    (file,) = place.glob("*.segment")
+    whole = file.read_bytes()
+    file.write_bytes(whole[:-9])
+    ran = other("sync", "now")
+    assert (ran.status, file.name in ran.out) == (1, True)
+    status = other("sync", "status")
+    assert (status.status, "is torn" in status.out) == (1, True)
+    file.write_bytes(whole)
+    assert other("sync", "now").status == 0
+    assert other("sync", "status").status == 0
+    assert other("search", "Hello", "--json").json["hits"]
+
+
+def test_a_location_that_does_not_answer_is_75(run: Run, place: Path, tmp_path: Path) -> None:
+    run("sync", "add", str(place))
+    run("-p", "Hello")
+    assert run("sync", "add", str(tmp_path / "not mounted" / "usb")).status == 75
+    place.rmdir()
+    place.write_text("no folder")
+    ran = run("sync", "now")
+    assert (ran.status, "Traceback" in ran.err) == (75, False)
+    assert run("sync", "status").status == 75
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        (("sync", "now"), 2),
+        (("sync", "now", "nowhere"), 2),
+        (("sync", "remove", "nowhere"), 2),
+        (("sync", "add", "../ws/inside"), 2),
+        (("sync", "add", "ftp://host/x"), 2),
+    ],
+)
+def test_misuse(run: Run, words: tuple[str, ...], status: int) -> None:
+    run("remember", "x")
+    ran = run(*words)
+    assert (ran.status, "Traceback" in ran.err) == (status, False)
+
+
+def test_a_location_in_the_settings_of_an_untrusted_workspace_does_nothing(
+    run: Run, bare: Run, place: Path, tmp_path: Path
+) -> None:
+    run("remember", "x")
+    foreign = tmp_path / "foreign"
+    (foreign / ".palimpsest").mkdir(parents=True)
+    (foreign / "MEMORY.md").write_text("- words\n")
+    (foreign / ".palimpsest" / "config.yaml").write_text(
+        f"sync:\n  locations: ['{place}']\n  background: true\n", encoding="utf-8"
+    )
+    ran = bare("--workspace", str(foreign), "sync", "now")
+    assert ran.status != 0
+    bare("--workspace", str(foreign), "-p", "Hello")
+    assert not place.exists()
+
+
+def test_an_encrypted_location_shows_no_word(run: Run, other: Run, place: Path) -> None:
+    added = run("sync", "add", str(place), "--encrypt", "--name", "schreibtisch", "--json").json
+    assert added["recipient"].startswith("age1")
+    other("sync", "add", str(place), "--key", added["key_file"])
+    run("-p", "The canary sings 金丝雀")
+    run("remember", "canary in a note")
+    run("sync", "now")
+    stored = b"".join(file.read_bytes() for file in place.iterdir())
+    for word in ("canary", "金丝雀", "schreibtisch"):
+        assert word.encode() not in stored
+    assert other("sync", "now").status == 0
+    assert other("search", "canary", "--json").json["hits"]
+    assert "AGE-SECRET" not in added["key_file"]
+
+
+def test_a_device_without_the_key_writes_nothing_to_an_encrypted_location(run: Run, other: Run, place: Path) -> None:
+    added = run("sync", "add", str(place), "--encrypt", "--json").json
+    run("-p", "Hello")
+    run("sync", "now")
+    other("sync", "add", str(place))
+    other("remember", "canary of the other device")
+    before = sorted(place.iterdir())
+    ran = other("sync", "now")
+    assert (ran.status, "is encrypted" in ran.err or "encrypt what is at" in ran.err) == (2, True)
+    assert sorted(place.iterdir()) == before
+    other("sync", "add", str(place), "--key", added["key_file"])
+    assert other("sync", "now").status == 0
+    assert b"canary" not in b"".join(file.read_bytes() for file in place.iterdir())
+
+
+def test_encryption_that_is_switched_on_later_covers_what_was_written_before(run: Run, place: Path) -> None:
+    run("sync", "add", str(place))
+    run("-p", "Hello")
+    run("sync", "now")
+    run("sync", "add", str(place), "--encrypt")
+    run("sync", "now")
+    files = [file.name for file in place.iterdir() if file.name != "sync.lock"]
+    assert files
+    assert all(name.endswith(".segment.age") for name in files)
+
+
+def test_what_is_forgotten_here_goes_from_the_location_and_the_other_device(run: Run, other: Run, place: Path) -> None:
+    run("sync", "add", str(place))
+    other("sync", "add", str(place))
+    run("-p", "The zanzibar canary sings")
+    run("sync", "now")
+    other("sync", "now")
+    assert other("search", "zanzibar", "--json").json["hits"]
+    forgotten = run("forget", "zanzibar", "--yes")
+    assert "sync now" in forgotten.out + forgotten.err
+    run("sync", "now")
+    other("sync", "now")
+    assert not other("search", "zanzibar", "--json").json["hits"]
+    assert run("sync", "now").status == 0
+    assert "nothing holds these words" in other("forget", "zanzibar", "--dry-run").out

@@ -1,0 +1,106 @@
+"""Canaries behind every entrance: after forgetting no byte of the workspace holds one.
+
+The look for them is the test's own (tests/memory/forget/bytes_of.py). The control: without any one of the steps some
+of them stay, and so the test would fail.
+"""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agent.services.forget import forgetting
+from agent.services.trust import trust_workspace
+from foundation.clock import SystemClock
+from foundation.paths import Workspace
+from memory.memory import Memory
+from tests.agent.forgetting.entrances import MARK, STAYS, WHOLE, fill, forget_all, go_on, page_texts
+from tests.memory.forget.bytes_of import places_of
+
+pytestmark = pytest.mark.timeout(120)
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    root = tmp_path_factory.mktemp("filled") / "ws"
+    root.mkdir()
+    count = fill(Workspace(root), 1)
+    assert count > 20
+    assert len(places_of(root, [MARK])) > 12
+    yield root
+
+
+@pytest.fixture
+def space(filled: Path, tmp_path: Path) -> Workspace:
+    return copied(filled, tmp_path / "ws")
+
+
+def copied(filled: Path, to: Path) -> Workspace:
+    shutil.copytree(filled, to)
+    trust_workspace(Workspace(to), os.environ)
+    return Workspace(to)
+
+
+def left(space: Workspace) -> dict[str, list[str]]:
+    found = places_of(space.root, [MARK, WHOLE])
+    pages = [text for text in page_texts(space) if MARK in text]
+    return found | ({"pages": pages} if pages else {})
+
+
+def test_no_byte_is_left_and_what_stays_is_whole(space: Workspace) -> None:
+    assert forget_all(space) == ()
+    assert left(space) == {}
+    memory = Memory.open(space, SystemClock())
+    try:
+        assert memory.cold.check() == []
+        assert memory.vault.check() == []
+        assert memory.versions.store.check() == []
+        assert STAYS in memory.hot.memory_md()
+        texts = [memory.passage(entry).text for entry in memory.conversations.entries(range(1, 100)).values()]
+        assert sum(text.startswith(STAYS) for text in texts) == 3
+    finally:
+        memory.close()
+
+
+STEPS = (
+    "conversations",
+    "pages",
+    "rows",
+    "names",
+    "notes",
+    "versions",
+    "mirrors",
+    "search",
+    "caches",
+    "copies",
+    "logs",
+    "checkpoints",
+    "drafts",
+    "prompts",
+    "database",
+)
+
+
+def test_every_step_is_switched_off_below(space: Workspace) -> None:
+    memory = Memory.open(space, SystemClock())
+    own = {"tombstones", "images"}  # tests/agent/importers/test_forgotten.py, tests/agent/cli/test_delete.py
+    assert set(STEPS) | own == set(forgetting(memory).steps)
+    memory.close()
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_without_one_step_something_is_left(space: Workspace, step: str) -> None:
+    found = forget_all(space, without=step)
+    if step == "database":  # closing it empties the log
+        assert [place for place in found if place.endswith("-wal")]
+    else:
+        assert left(space)
+
+
+def test_the_next_start_finishes_what_a_failing_step_left(space: Workspace) -> None:
+    forget_all(space, without="logs")
+    assert left(space)
+    go_on(space)
+    assert left(space) == {}

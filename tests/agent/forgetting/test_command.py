@@ -1,0 +1,51 @@
+"""`/forget` in a session: the plan is asked for, and neither the conversation nor the next request has the words."""
+
+from pathlib import Path
+
+import pytest
+
+from agent.commands import registry
+from agent.commands.results import CommandFailed, Proposal, SessionSwitched, TextResult
+from foundation.paths import Workspace
+from tests.agent.conftest import Run
+from tests.agent.sessions import open_session, turn
+from tests.loopback import Loopback, chat
+from tests.memory.forget.bytes_of import places_of
+
+pytestmark = pytest.mark.timeout(60)
+
+
+async def test_the_next_request_has_none_of_the_words(workspace: Workspace, tmp_path: Path, server: Loopback) -> None:
+    session = open_session(workspace, tmp_path, server)
+    server.plays(chat("Noted: zqbluefin it is."), chat("Yes."), chat("I do not know."))
+    await turn(session, "The code of the door is zqbluefin-7731.")
+    await turn(session, "Thank you.")
+    outcome = await registry.run(session, "/forget zqbluefin")
+    assert isinstance(outcome, Proposal)
+    assert any("The code of the door" in sentence for _, sentence in outcome.rows)
+    assert places_of(workspace.root, ["zqbluefin"]), "nothing goes before it is confirmed"
+    done = await registry.carry_out(outcome, lambda _: None)
+    assert isinstance(done, SessionSwitched)
+    assert "found 0 times" in done.notice
+    await turn(session, "What was the code?")
+    request = server.requests[-1].body.decode()
+    assert "zqbluefin" not in request
+    assert "[forgotten]" in request
+    assert "Thank you." in request
+    await session.close()
+    assert places_of(workspace.root, ["zqbluefin"]) == {}
+
+
+async def test_what_is_not_there_is_said(workspace: Workspace, tmp_path: Path, server: Loopback) -> None:
+    session = open_session(workspace, tmp_path, server)
+    assert isinstance(await registry.run(session, "/forget zqnowhere"), TextResult)
+    assert isinstance(await registry.run(session, "/forget"), CommandFailed)
+    await session.close()
+
+
+def test_without_a_screen_it_must_be_confirmed(run: Run, root: Path) -> None:
+    run("-p", "the code is zqbluefin")
+    assert run("-p", "/forget zqbluefin").status == 2
+    assert places_of(root, ["zqbluefin"])
+    assert run("-p", "/forget zqbluefin --yes").status == 0
+    assert places_of(root, ["zqbluefin"]) == {}
