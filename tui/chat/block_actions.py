@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 NO_TURN: Final = "What a command gave belongs to no turn of the conversation."
 NO_MESSAGE: Final = "Its message is above what is shown: Ctrl+Home loads it."
+NO_RESEND: Final = "r edits a message and sends it again: go to the message, or to its answer."
 BUSY: Final = "An answer is under way. Esc in the prompt stops it."
 QUOTED: Final = 30  # cells of a message in a question
 MAX_QUOTED: Final = 400_000  # characters that are put into the prompt
@@ -68,7 +69,7 @@ class BlockActions:
                 opening = ["Enter open"]
             case _:
                 opening = ["e whole"]
-        message = ["r edit and resend"] if isinstance(item, UserItem) else []
+        message = ["r edit and resend"] if isinstance(item, UserItem | AnswerBlock) else []
         turn = [] if self._turn_of(target) is None else ["b branch", "m bookmark", "d delete"]
         is_change = version_number(item) is not None
         back = ["u undo the change"] if is_change else ["u undo delete"] if self._dropped else []
@@ -89,8 +90,10 @@ class BlockActions:
                 return False
             case "bookmark":
                 await self._bookmark(target)
-            case "resend" if isinstance(target.first, UserItem):
+            case "resend" if isinstance(target.first, UserItem | AnswerBlock):
                 return not self._change(target, "/branch {}")
+            case "resend":
+                self._say(NO_RESEND)
             case "branch":
                 return not self._change(target, "/branch after {}")
             case "delete" if asked is None or not asked.holds(target.first):

@@ -328,6 +328,19 @@ async def test_no_key_is_named_where_there_is_no_block_left_to_press_it_at(
         assert "takes it back, too" not in " ".join(chat.text.split())
 
 
+async def test_r_on_an_answer_edits_the_message_that_it_answers(
+    open_chat: Any, session: Session, server: Script
+) -> None:
+    server.plays(thinking(answer="One. 一"), thinking(answer="Two."))
+    async with open_chat(session=session) as chat:
+        await chat.say("first 🏺")
+        await chat.quiet()
+        await chat.press("ctrl+up")
+        assert "r edit and resend" in foot(chat)
+        await chat.press("r")
+        await chat.until(lambda: chat.screen.prompt.text == "first 🏺")
+
+
 async def test_deleting_says_what_goes_before_it_goes(open_chat: Any, session: Session, server: Script) -> None:
     for answer in ("One. 一 🏺", "Two.", "Three."):
         server.plays(thinking(answer=answer))

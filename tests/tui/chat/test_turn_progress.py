@@ -141,11 +141,11 @@ async def test_results_of_calls_side_by_side_stand_below_their_calls(open_chat: 
         first = lines.index("▸ read 一.py")
         assert lines[first:] == [
             "▸ read 一.py",
-            "read_file: 1.2k characters",
+            "✓ 1.2k characters",
             "▸ read 二.py",
-            "read_file: failed: Not readable: 二.py",
+            "✗ failed: Not readable: 二.py",
             "▸ read 三 🏺.py",
-            "read_file: 5 characters",
+            "✓ 5 characters",
             "◆ Well.",
         ]
 
@@ -157,18 +157,41 @@ async def test_results_of_calls_side_by_side_stand_below_their_calls(open_chat: 
             "run pytest -q",
             "[exit 0 after 0.1 s]\nok\n",
             False,
-            ["run pytest -q", "run_command: exit 0 after 0.1 s", "ok"],
+            ["▸ run pytest -q", "  ✓ exit 0 after 0.1 s", "    ok"],
         ),
-        ("run make", "Not done: run make. 不要 🙂", True, ["run make", "not done: 不要 🙂"]),
-        ("run_command: Missing argument", "Missing argument: x. Valid: y", True, ["run_command: Missing argument"]),
-        ("run make", "Not run: no shell.", True, ["run make", "run_command: failed: Not run: no shell."]),
-        ("", "[exit 0 after 0.1 s]\nok\n", False, ["run_command: exit 0 after 0.1 s", "ok"]),
+        ("run make", "Not done: run make. 不要 🙂", True, ["▸ run make", "  ✗ not done: 不要 🙂"]),
+        (
+            "run: Missing argument",
+            "Missing argument: x. Valid: y",
+            True,
+            ["▸ run", "  ✗ failed: Missing argument: x. Valid: y"],
+        ),
+        ("run make", "Not run: no shell.", True, ["▸ run make", "  ✗ failed: Not run: no shell."]),
+        ("", "[exit 0 after 0.1 s]\nok\n", False, ["▸ ✓ run_command: exit 0 after 0.1 s", "    ok"]),
     ],
 )
 def test_a_stored_call_has_the_lines_that_it_had(summary: str, text: str, failed: bool, lines: list[str]) -> None:
     shown = stored_lines("run_command", summary, text, len(text), failed=failed)
-    assert [line.text for line in shown] == lines
-    assert shown[0].prefix == "▸ "
+    assert [f"{line.prefix}{line.text}" for line in shown] == lines
+
+
+@pytest.mark.parametrize(
+    ("summary", "text", "failed", "lines"),
+    [
+        ("write 出.py", "出.py: 600 bytes written.", False, ["▸ write 出.py", "  ✓ 600 bytes written."]),
+        ("write 出.py", "Not writable: 出.py.", True, ["▸ write 出.py", "  ✗ failed: Not writable: 出.py."]),
+        (
+            "write a: b.py: Nothing to change: The file would be as it is",
+            "Nothing to change: The file would be as it is.",
+            True,
+            ["▸ write a: b.py", "  ✗ failed: Nothing to change: The file would be as it is."],
+        ),
+        ("apply a patch", "calc.py: 1 line changed.", False, ["▸ apply a patch", "  ✓ calc.py: 1 line changed."]),
+    ],
+)
+def test_a_write_names_its_file_once_however_it_ends(summary: str, text: str, failed: bool, lines: list[str]) -> None:
+    shown = stored_lines("write_file", summary, text, len(text), failed=failed)
+    assert [f"{line.prefix}{line.text}" for line in shown] == lines
 
 
 async def test_a_resumed_conversation_shows_its_calls(open_chat: Any) -> None:
@@ -180,7 +203,7 @@ async def test_a_resumed_conversation_shows_its_calls(open_chat: Any) -> None:
         await chat.until(lambda: "  ▸ run pytest -q" in chat.lines)
         assert [line.strip() for line in chat.lines if line.strip()] == [
             "▸ run pytest -q",
-            "run_command: exit 0 after 0.1 s",
+            "✓ exit 0 after 0.1 s",
             "完成 🎉",
         ]
 
@@ -193,7 +216,7 @@ async def test_a_resumed_conversation_shows_a_call_that_a_killed_program_began(o
         await chat.until(lambda: "  ▸ run_command: git push 🚀" in chat.lines)
         shown = [line.strip() for line in chat.lines if line.strip()]
         after = shown.index("▸ run_command: git push 🚀") + 1
-        assert shown[after] == "interrupted: no result was stored; it may have run in part"
+        assert shown[after] == "✗ interrupted: no result was stored; it may have run in part"
 
 
 # The plan
