@@ -33,12 +33,13 @@ class OpenBranch:
         self.conversation: Conversation | None = None  # None before its first message
         self.rewritten: Entry | None = None  # the user's message that the next one replaces, on a branch
         self.rewound = ""  # the checkpoint (id) of a rewind that took files back for it
+        self.dropped = ""  # the turn (id) that was last dropped and can be taken back
         self._memory = memory
         self._known: int | None = None  # the leaf's seq, as this session left it
 
     def select(self, conversation: Conversation | None) -> None:
         """Makes it the open conversation; None: the next message begins one."""
-        self.conversation, self.rewritten, self.rewound = conversation, None, ""
+        self.conversation, self.rewritten, self.rewound, self.dropped = conversation, None, "", ""
         self._known = conversation.leaf if conversation else None
 
     async def take_changes(self) -> tuple[str, ...]:

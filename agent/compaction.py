@@ -9,12 +9,13 @@ from agent.config.config import Config
 from agent.hooks.hooks import SessionHooks
 from agent.tools.registry import Toolbox
 from agent.turn.summariser import CompactionSummaries
-from context import Context
+from context import AssembledRequest, Context
 from context.compaction.compact import CAUSE_MANUAL, CompactionReceipt
 from context.compaction.no_plan import nothing_leaves
 from context.compaction.preview import CompactionPreview
 from context.compaction.projection import PlannedCompaction, ProjectedCompaction
 from context.compaction.undo import UndoReceipt
+from context.errors import RequestTooLarge
 from foundation.errors import TemporaryFailure
 from models.chat.port import ChatModel
 
@@ -35,6 +36,8 @@ class CompactingSession(Protocol):
     def model(self) -> ChatModel: ...
 
     async def prepare_model(self) -> None: ...
+
+    async def preview_request(self) -> AssembledRequest: ...
 
 
 class ManualCompaction:
@@ -113,6 +116,7 @@ class ManualCompaction:
             return None
         await session.prepare_model()
         model = session.model
+        tail = await self._next_tail()
         return await asyncio.to_thread(
             session.context.plan_compaction,
             conversation,
@@ -121,4 +125,13 @@ class ManualCompaction:
             model.counter,
             focus=focus,
             tools=session.toolbox.offered(model.profile),
+            tail=tail,
         )
+
+    async def _next_tail(self) -> int:
+        """Tokens of what any next message brings, as the context meter counts them."""
+        try:
+            report = (await self._session.preview_request()).report
+        except RequestTooLarge:
+            return 0
+        return sum(zone.tokens for zone in report.zones if zone.name == "D")

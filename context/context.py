@@ -217,11 +217,12 @@ class Context:
         *,
         focus: str = "",
         tools: tuple[Tool, ...] = (),
+        tail: int = 0,
     ) -> PlannedCompaction | None:
         """Plans a compaction of the branch that ends with `leaf`; None where no entry can leave.
 
-        `focus`: words of what the summary keeps first. `tools` of the next request, which count in its figures. An
-        unfinished turn keeps its question and its last round. Stores nothing.
+        `focus`: words of what the summary keeps first. `tools` of the next request and the tokens of its `tail`, which
+        count in its figures. An unfinished turn keeps its question and its last round. Stores nothing.
         """
         if leaf is None:
             return None
@@ -229,7 +230,7 @@ class Context:
         budget = budget_for(profile.window, components.settings)
         state = self._current_epoch(conversation)
         view = reduced(components.history.view(leaf, budget.total), state.reduced if state else {})
-        history = self._current_zones(view, state, counting)
+        history = self._current_zones(view, state, counting, question_follows=tail > 0)
         fixed, running = self._fixed_tokens(conversation, profile, counting, tools), _is_running(view)
         before = fixed + history.tokens
         working = working_set(budget, components.settings, fixed, view, tokens_by_entry(history))
@@ -242,6 +243,7 @@ class Context:
             view=view,
             history=history,
             fixed=fixed,
+            tail=tail,
             low=low,
             high=working.high,
             running=running,
@@ -359,13 +361,17 @@ class Context:
         state = decode_epoch(stored.state) if stored else None
         return None if state and self.state.pages.changed(state.pages, state.pages_digest) else state
 
-    def _current_zones(self, view: BranchView, state: EpochState | None, counting: MessageCounter) -> HistoryZones:
+    def _current_zones(
+        self, view: BranchView, state: EpochState | None, counting: MessageCounter, *, question_follows: bool = False
+    ) -> HistoryZones:
         """Zones B and C as in the last request."""
         reader, draw = self.state.history, self.state.pages.draw
         if state is None:
-            return reader.zones(view, counting, question_follows=False)
+            return reader.zones(view, counting, question_follows=question_follows)
         pages = tuple(zip(state.pages, draw(state.pages), strict=True))
-        return reader.zones(view, counting, question_follows=False, pages=pages, hidden=state.hidden, nonce=state.nonce)
+        return reader.zones(
+            view, counting, question_follows=question_follows, pages=pages, hidden=state.hidden, nonce=state.nonce
+        )
 
     def _fixed_tokens(
         self, conversation: Conversation, profile: Profile, counting: MessageCounter, tools: tuple[Tool, ...]

@@ -124,6 +124,8 @@ class ContextReport(Struct, frozen=True, kw_only=True):
     and the tokens moved to the archive, part of which those pages show. `observations`: the index, if there is one.
     `reduced`: the entries in view that the working set shows with less than they have. `compacts_at`: the tokens of a
     request above which old tool results become a line each and older turns leave; 0 where that is not known.
+    `before_compaction`: the tokens of the request while older turns have not left that must leave before it is sent; 0
+    where none must.
     """
 
     model: str
@@ -141,6 +143,7 @@ class ContextReport(Struct, frozen=True, kw_only=True):
     observations: ObservationUsage | None = None
     reduced: tuple[Reduction, ...] = ()
     compacts_at: int = 0
+    before_compaction: int = 0
 
     @property
     def budget(self) -> int:

@@ -7,7 +7,7 @@ from textual.app import SuspendNotSupported
 from textual.dom import DOMNode
 
 from foundation.terminal_text import visible
-from tui.typed_app import app_of
+from tui.lent_terminal import lent_terminal
 
 _NO_EDITOR: Final = "The text is as it was: {}. VISUAL or EDITOR names the editor."
 
@@ -16,11 +16,10 @@ def edited_text(node: DOMNode, text: str) -> tuple[str | None, str]:
     """What was saved, or None; and a sentence where no editor could be opened. Blocks until the editor is left."""
     import click
 
-    app = app_of(node)
     edited: str | None = None
     failure = ""
     try:
-        with app.suspend():  # an error that left this block would leave the terminal to nobody
+        with lent_terminal(node):
             try:
                 edited = click.edit(text, extension=".md", require_save=True)
             except click.ClickException as error:
@@ -29,5 +28,4 @@ def edited_text(node: DOMNode, text: str) -> tuple[str | None, str]:
                 failure = str(error)
     except SuspendNotSupported:
         failure = "this terminal cannot give its place to one"
-    app.refresh(repaint=True, layout=True)
     return edited, visible(_NO_EDITOR.format(failure.rstrip("."))) if failure else ""

@@ -71,6 +71,7 @@ class SessionSwitched(Struct, frozen=True):
     notice: str = ""  # a line to show
     prompt: str = ""  # a text to put into the prompt
     branch: bool = False  # the same conversation, on another branch
+    drops: bool = False  # a turn left it, and can be taken back
 
 
 class Cancelled(PalimpsestError):

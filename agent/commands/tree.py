@@ -111,12 +111,14 @@ async def _drop(session: Session, id_: str) -> Outcome:
     await _move_before(session, tree, turn)
     await asyncio.to_thread(set_pruned, session.memory, tree.conversation.seq, turn.id, pruned=True)
     await session.branch.settle()
+    session.branch.dropped = turn.id
     what = f"“{_short(turn)}” and {_counted(count - 1, 'turn')} after it" if count > 1 else f"“{_short(turn)}”"
     are = "are" if count > 1 else "is"
     return SessionSwitched(
         f"{what} {are} out of the conversation; files stay as they are, and nothing is deleted from the disk. "
         f"/tree restore {turn.id} takes it back.",
         branch=True,
+        drops=True,
     )
 
 
@@ -127,6 +129,8 @@ async def _restore(session: Session, id_: str) -> Outcome:
     tree = await load_tree(session)
     turn = _turn(tree, id_)
     await asyncio.to_thread(set_pruned, session.memory, tree.conversation.seq, turn.id, pruned=False)
+    if session.branch.dropped == turn.id:
+        session.branch.dropped = ""
     if turn.is_current:
         await session.branch.reload(tree.conversation)
         return TextResult(f"“{_short(turn)}” is in the conversation.")

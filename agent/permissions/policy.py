@@ -107,6 +107,12 @@ class Policy:
         """The decision. `tainted` names what untrusted text the turn has read; "" for none. `skills` are the allow
         rules of the skills in use."""
         self.rules.refresh()
+        decision = self._decide(action, tainted, skills)
+        if decision.verdict is Verdict.ASK and action.destroys:
+            return structs.replace(decision, reason=f"{decision.reason} {_DESTROYS}")
+        return decision
+
+    def _decide(self, action: Action, tainted: str, skills: Sequence[Rule]) -> Decision:
         if rule := self.rules.first(Verdict.DENY, action):
             return Decision(Verdict.DENY, f"{rule.where} denies it: {rule}.", rule)
         if self.mode is PermissionMode.READ_ONLY and action.access not in _FREE:
@@ -171,15 +177,19 @@ class Policy:
             return Decision(Verdict.ALLOW, f"{rule.where} allows it: {rule}.", rule)
         if action.access is Access.EDIT and self.mode in {PermissionMode.EDIT, PermissionMode.AUTO}:
             return Decision(Verdict.ALLOW, f"The mode {self.mode} allows edits in the project.")
-        is_auto = is_command and self.mode is PermissionMode.AUTO
-        if is_auto and not action.destroys and self.sandboxed:
+        sentence = f"No rule decides, and the mode {self.mode} asks."
+        if not is_command or action.destroys or self.mode is not PermissionMode.AUTO:
+            return Decision(Verdict.ASK, sentence)
+        return self._in_auto(sentence)
+
+    def _in_auto(self, sentence: str) -> Decision:
+        """Of a command that destroys nothing."""
+        if self.sandboxed:
             return Decision(Verdict.ALLOW, "The mode auto allows commands in the sandbox.")
-        hint = _DESTROYS if action.destroys else _NO_SANDBOX
-        return Decision(Verdict.ASK, f"No rule decides, and the mode {self.mode} asks.{hint if is_auto else ''}")
+        return Decision(Verdict.ASK, f"{sentence} There is no sandbox for commands here.")
 
 
 MAX_DECIDED = 50
-_DESTROYS = " It deletes or overwrites files, which /undo cannot bring back."
-_NO_SANDBOX = " There is no sandbox for commands here."
+_DESTROYS = "It deletes or overwrites files, which /undo cannot bring back."
 _FREE = {Access.MEMORY, Access.READ, Access.PERSON}
 _GUARDED_IN_TAINTED_TURNS = {Access.NETWORK, Access.NOTE, Access.RUN}

@@ -8,7 +8,7 @@ from agent.services.file_versions import look_at_files, version_difference
 from foundation.errors import PalimpsestError
 from foundation.files import LockTimeout
 from memory.access import refuse_read_only
-from memory.errors import UnwritableNotes
+from memory.errors import NoteChanged, UnwritableNotes
 from memory.memory import Memory
 from memory.versions.manifest import Version
 
@@ -48,6 +48,39 @@ def restore_version(memory: Memory, version: Version) -> VersionReceipt:
         else f"{version.path} holds that text already."
     )
     return VersionReceipt(sentence, version, now.number, is_changed)
+
+
+class LastChange(Struct, frozen=True):
+    """The last change of a file, the version before it, and what restoring that one changes in the file."""
+
+    change: Version
+    before: Version
+    difference: str
+
+
+def last_change_of(memory: Memory, path: str) -> LastChange | None:
+    """What `undo_last_change` takes back; None where no version before it is kept. Raises Damaged."""
+    look_at_files(memory)
+    change = memory.restorer.last_change(path)
+    before = memory.versions.store.before(change) if change else None
+    if change is None or before is None or not before.sha256:
+        return None
+    return LastChange(change, before, change_by_restoring(memory, before))
+
+
+def undo_last_change(memory: Memory, last: LastChange) -> VersionReceipt:
+    """Takes the change back, whoever made it: one more undo takes back the one before. Raises PalimpsestError."""
+    refuse_read_only(memory.workspace)
+    path, number = last.change.path, last.change.number
+    if last_change_of(memory, path) != last:
+        raise NoteChanged("Not taken back", f"{path} was changed meanwhile.", "Look at it, and press u again.")
+    try:
+        memory.restorer.restore(last.before, undone=last.change)
+    except OSError as error:
+        raise _not_written(path, error) from error
+    now = memory.versions.store.newest(path) or last.before
+    sentence = f"{path}: version {number} is taken back; this is version {now.number}."
+    return VersionReceipt(sentence, last.change, now.number, is_changed=True)
 
 
 def undo_change(memory: Memory, number: int | None = None) -> VersionReceipt:

@@ -268,7 +268,12 @@ class RequestAssembler:
         return AssembledRequest(
             request=result.request,
             parts=result.parts,
-            report=msgspec.structs.replace(result.report, reduced=reductions, compacts_at=compacts_at),
+            report=msgspec.structs.replace(
+                result.report,
+                reduced=reductions,
+                compacts_at=compacts_at,
+                before_compaction=compaction.plan.unchanged if compaction else 0,
+            ),
             reduction=None if compaction else reduction_receipt(reductions, self._reduced_before, total),
             recalled=result.tail.recalled,
             tail=stored_parts(result.tail.injected),

@@ -58,6 +58,17 @@ def turns_of(entries: Sequence[Entry]) -> list[tuple[Entry, ...]]:
     return _split(entries, lambda entry: entry.kind is EntryKind.MESSAGE and entry.role is Role.USER)
 
 
+def _with_unanswered(turns: Sequence[tuple[Entry, ...]]) -> list[tuple[Entry, ...]]:
+    """The turns; a question without an answer belongs to the turn before it, which the next message is about too."""
+    joined: list[tuple[Entry, ...]] = []
+    for turn in turns:
+        if joined and all(entry.role is Role.USER for entry in turn):
+            joined[-1] += turn
+        else:
+            joined.append(turn)
+    return joined
+
+
 def rounds_of(entries: Sequence[Entry]) -> list[tuple[Entry, ...]]:
     """Groups a turn's entries after its question by round: an assistant's message with the results of its calls."""
     return _split(entries, lambda entry: entry.kind is EntryKind.MESSAGE)
@@ -83,13 +94,14 @@ def plan_entries(
     if not turns:
         return None
     current = turns.pop() if running else ()
+    turns = _with_unanswered(turns)
     estimate = _CostEstimate(tokens, figures, settings, view.entries)
     staying = deque(turns)
     while staying and estimate.size() > figures.low:
         if estimate.leaving and len(staying) == 1 and estimate.size() <= figures.high * NEARLY_FULL:
             break  # the next message is about the last turn
         estimate.leave(staying.popleft())
-    turns_left = len(turns) - len(staying)
+    turns_left = len(turns_of(estimate.leaving))
     pinned: Entry | None = None
     if current and estimate.size() > figures.high:
         pinned, current = _drop_older_rounds(current, estimate)

@@ -53,7 +53,8 @@ NO_FOCUS: Final = clear("")
 class CompactionInputs(Struct, frozen=True, kw_only=True):
     """Inputs of a compaction: a branch, its view, and the other parts of the request.
 
-    `fixed` counts the tokens outside the conversation, `tail` the tokens of `message`, the question being sent.
+    `fixed` counts the tokens outside the conversation, `tail` the tokens of `message`, the question being sent; without
+    one those of what any next message brings.
     """
 
     conversation: Conversation | None
@@ -103,7 +104,8 @@ class PlannedCompaction(Struct, frozen=True, kw_only=True):
     @property
     def remaining_tokens(self) -> int:
         """Tokens of the request after the compaction, without summaries and pages."""
-        return self.inputs.fixed + self._of(self.entries.kept)
+        inputs = self.inputs
+        return inputs.fixed + (inputs.tail if inputs.message is None else 0) + self._of(self.entries.kept)
 
     def _of(self, entries: Sequence[Entry]) -> int:
         return sum(self.tokens.get(entry.seq, 0) for entry in entries)

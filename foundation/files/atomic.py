@@ -127,13 +127,17 @@ def write_temporary(path: Path, text: Cleared | bytes, *, suffix: str = ".tmp", 
 def append(path: Path, data: bytes, *, sync: bool = False) -> None:
     """Adds `data` at the end of the user's own file, which is made (0600) where it is missing.
 
-    A file with another hard link is replaced by a copy first, so that nothing changes there.
+    A file with another hard link is replaced by a copy first, so that nothing changes there. With `sync` the bytes, and
+    the name of a new file, outlive a power cut.
     """
+    is_new = sync and status(path) is None
     with _apart(path, lambda: open_for_appending(path)) as file:
         file.write(data)
         file.flush()
         if sync:
             sync_handle(file.fileno())
+    if is_new:
+        sync_folder(path.parent)
 
 
 def is_cut_off(path: Path) -> bool:

@@ -35,8 +35,11 @@ class FileRestorer:
         self._copies = Versions(workspace.versions)
         self._clock = clock
 
-    def restore(self, version: Version) -> bool:
-        """Gives the file what it held then; whether that is another text. Raises Damaged, NotUtf8, Misuse, OSError."""
+    def restore(self, version: Version, undone: Version | None = None) -> bool:
+        """Gives the file what it held then, as an undo where `undone` is given; whether that is another text.
+
+        Raises Damaged, NotUtf8, Misuse, OSError.
+        """
         if not version.sha256:
             raise Misuse(
                 "Nothing to restore",
@@ -44,7 +47,20 @@ class FileRestorer:
                 f"`{PROGRAM} memory log {version.path}` lists the versions that hold a text.",
             )
         wanted = self._text(version)
-        return self._write(version.path, lambda _: wanted, f"version {version.number} restored")
+        reason = f"{_UNDO}{undone.number}" if undone else f"version {version.number} restored"
+        return self._write(version.path, lambda _: wanted, reason)
+
+    def last_change(self, name: str) -> Version | None:
+        """The last change of the file, by whoever, that an undo has not already taken back; None where none is kept."""
+        store = self._history.store
+        by_undo = {f"{_UNDO}{version.number}": version for version in store.versions(name)}
+        last = store.newest(name)
+        while last is not None and (undone := by_undo.get(last.reason)) and undone.number < last.number:
+            before = store.before(undone)
+            if before is None or before.sha256 != last.sha256:  # what came after the undone version was kept
+                break
+            last = before
+        return last
 
     def undo(self, number: int | None = None) -> Version | None:
         """Takes back the last change by a model that was not taken back, or that which made the version of this number.

@@ -226,7 +226,7 @@ SCREENS = {
     ArchiveScreen: lambda memory, text: ArchiveScreen(archive_of(memory, text)),
     MemoryScreen: lambda memory, text: MemoryScreen(files_of(memory, text)),
     VersionsScreen: lambda memory, text: VersionsScreen(files_of(memory, text).memory),
-    RestoreScreen: lambda memory, text: RestoreScreen(text, 1, f"---\n+++\n@@ @@\n-{text}\n+{text}"),
+    RestoreScreen: lambda memory, text: RestoreScreen(text, f"---\n+++\n@@ @@\n-{text}\n+{text}"),
     ModelsScreen: lambda memory, text: ModelsScreen(GivenModels((replaced(QWEN, text), replaced(CLAUDE, text)), text)),
     PermissionsScreen: lambda memory, text: PermissionsScreen(policy_of(text)),
     ServersScreen: lambda memory, text: ServersScreen(servers_of(text)),

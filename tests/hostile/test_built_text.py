@@ -46,7 +46,7 @@ REASONS = {
     "tui/dialogs/confirm.py compose_facts": "the rows are made visible when the screen is made",
     "tui/overview/restore_dialog.py compose_facts": "diff_text makes each line visible",
     "tui/dialogs/permission.py compose": "all texts are made visible when the screen is made",
-    "tui/dialogs/permission.py _detail_text": "_detail is made visible when the screen is made",
+    "tui/dialogs/text_rows.py render_line": "the lines of a question are made visible when its screen is made",
     "tui/dialogs/permission.py _show_answers": "our own answers, and visible_line of what was typed",
     "tui/passages/screen.py _description": "the trust, of our own words",
     "tui/passages/text_screen.py compose": "_heading is made visible when the screen is made",

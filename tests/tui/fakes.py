@@ -147,7 +147,12 @@ class FakeSession:
         self.jobs = SimpleNamespace(news=SimpleNamespace(take=self._take_news))
         self.toolbox = SimpleNamespace()
         self.branch = SimpleNamespace(
-            history=self.history, plan=_no_plan, rewritten=None, take_changes=_no_changes, recent=_no_conversations
+            history=self.history,
+            plan=_no_plan,
+            rewritten=None,
+            dropped="",
+            take_changes=_no_changes,
+            recent=_no_conversations,
         )
         self.project = ProjectFolders((Path("/no/such/project"),))
         self.models_used = SimpleNamespace(specs=("openai:qwen3@http://127.0.0.1:8080/v1",))

@@ -131,7 +131,7 @@ DIALOGS: Final[dict[str, Create]] = {
     "changes": lambda *_: ChangesScreen(FACTS),
     "link": lambda *_: LinkScreen("MEMORY.md", LONG, "It is read."),
     "server": lambda *_: ServerScreen("文件-files 📁", FACTS, is_changed=False),
-    "restore": lambda *_: RestoreScreen("memory/人.md", 12, DIFFERENCE),
+    "restore": lambda *_: RestoreScreen("Restore version 12 of memory/人.md?", DIFFERENCE),
     "line": lambda *_: _line(),
 }
 LISTS: Final[dict[str, Create]] = {

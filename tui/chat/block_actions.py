@@ -48,7 +48,6 @@ class BlockActions:
         self._cite = cite
         self._quote = quote
         self._asked_about: FocusTarget | None = None  # the target whose deletion waits for its second key
-        self._dropped = ("", "")  # the conversation and the turn that was last dropped
 
     def names(self, target: FocusTarget) -> list[str]:
         """The actions of a target, as the footer shows them."""
@@ -69,7 +68,7 @@ class BlockActions:
         message = ["r edit and resend"] if isinstance(item, UserItem) else []
         turn = [] if self._turn_of(target) is None else ["b branch", "m bookmark", "d delete"]
         is_change = version_number(item) is not None
-        back = ["u undo the change"] if is_change else ["u undo delete"] if self._can_undelete else []
+        back = ["u undo the change"] if is_change else ["u undo delete"] if self._dropped else []
         return [*back, *opening, "c copy", "i quote", *message, *turn]
 
     async def act(self, action: str, target: FocusTarget) -> bool:
@@ -94,7 +93,7 @@ class BlockActions:
             case "delete" if asked is None or not asked.holds(target.first):
                 self._ask_about(target)
             case "delete":
-                return not self._delete(target)
+                return not self._change(target, "/tree drop {}")
             case "undelete":
                 return await self._undelete(target)
             case _:
@@ -253,24 +252,11 @@ class BlockActions:
             parts.append(f"{counted(len(later), 'turn')} after it")
         return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
-    def _delete(self, target: FocusTarget) -> bool:
-        """Takes the turn out. False where it cannot."""
-        turn = self._turn_of(target)
-        if not self._change(target, "/tree drop {}"):
-            return False
-        self._dropped = (self._conversation, turn or "")
-        return True
-
     @property
-    def _can_undelete(self) -> bool:
-        """Whether a turn of the open conversation was dropped."""
-        return bool(self._dropped[1]) and self._dropped[0] == self._conversation
-
-    @property
-    def _conversation(self) -> str:
+    def _dropped(self) -> str:
+        """The turn of the open conversation that was last dropped; "" for none."""
         controller = self._controller()
-        conversation = controller.session.conversation if controller else None
-        return conversation.id if conversation else ""
+        return controller.session.branch.dropped if controller else ""
 
     def _run(self, line: str) -> bool:
         controller = self._controller()
@@ -283,8 +269,7 @@ class BlockActions:
         """Takes back the change that the target is about, or what was deleted. False where the prompt has the keys."""
         if version_number(target.first) is not None:
             await self._undo_change(target.first)
-        elif self._can_undelete and self._run(f"/tree restore {self._dropped[1]}"):
-            self._dropped = ("", "")
+        elif self._dropped and self._run(f"/tree restore {self._dropped}"):
             return False
         return True
 

@@ -24,9 +24,11 @@ from foundation.errors import PalimpsestError
 from foundation.terminal_text import visible
 from tui.chat.background import PageProgress
 from tui.chat.port import ChatPort, CommandChat
+from tui.widgets.transcript.focus import focus_targets
 from tui.widgets.transcript.items import MutedLine, TranscriptItem, markdown_items
 
 FILL_PROMPT: Final = {"branch", "rewind", "tree", "resume"}  # commands that may put a text into the prompt
+_UNDO_KEY: Final = "Ctrl+↑ u takes it back, too."
 UNSENT: Final = "The branch is stored when you send it. Esc or an empty prompt takes it back."
 
 
@@ -86,11 +88,11 @@ class CommandView:
             case SessionSwitched(notice=notice, prompt=prompt, branch=branch):
                 before = "" if prompt or branch else conversation_before
                 await self._chat.show_conversation(before, keeps_meter=branch)
-                transcript.add(*([MutedLine(notice, gap=True)] if notice else []))
+                transcript.add(*self._notice(notice, drops=outcome.drops))
                 if branch:  # the next request is another one
                     with suppress(PalimpsestError):
                         report = await self._chat.session.context_report()
-                        self._view.status.update_info(tokens=report.total_tokens, budget=report.budget)
+                        self._view.status.show_request(report)
                 if prompt:
                     transcript.add(MutedLine(UNSENT))
                     self._view.return_to_prompt([prompt])
@@ -128,6 +130,11 @@ class CommandView:
         self._show_items(MutedLine(line, gap=True), MutedLine(""), *markdown_items(result.markdown, marked=False))
         if result.changes_context:
             self._view.show_report(await self._chat.session.context_report())
+
+    def _notice(self, text: str, *, drops: bool) -> list[TranscriptItem]:
+        if drops and focus_targets(self._view.transcript.line_cache.items):
+            text = f"{text} {_UNDO_KEY}"
+        return [MutedLine(text, gap=True)] if text else []
 
     async def _propose(self, line: str, proposal: Proposal, conversation_before: str) -> None:
         """Asks for confirmation if needed, then runs the proposal with a progress display."""

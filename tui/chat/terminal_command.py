@@ -1,21 +1,17 @@
 """Commands that the person runs in the terminal itself, while the screen is away: `!!make`, `!vim notes.md`."""
 
 import os
-import signal
 import subprocess
 import sys
-import threading
-from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
-from types import FrameType
 from typing import Final
 
 from textual.app import SuspendNotSupported
 from textual.dom import DOMNode
 
 from foundation.terminal_text import visible_line
-from tui.typed_app import app_of
+from tui.lent_terminal import lent_terminal
 
 _GO_BACK: Final = "\n[{}. Enter goes back to the chat] "
 
@@ -25,15 +21,13 @@ def run_in_terminal(node: DOMNode, line: str, folder: Path, *, waits: bool) -> s
 
     `waits`: what it printed stays until Enter. It has the whole environment: nothing of it reaches a model.
     """
-    app = app_of(node)
     try:
-        with app.suspend(), _interrupts_left_to_command():  # an error that left this block would lose the terminal
+        with lent_terminal(node):
             ended = _run(line, folder)
             if waits:
                 _wait_for_enter(_GO_BACK.format(ended))
     except SuspendNotSupported:
         ended = "this terminal cannot be given to a command"
-    app.refresh(repaint=True, layout=True)
     return ended
 
 
@@ -56,20 +50,3 @@ def _wait_for_enter(question: str) -> None:
         out.write(question)
         out.flush()
         keys.readline()
-
-
-def _ignore(number: int, frame: FrameType | None) -> None:
-    del number, frame
-
-
-@contextmanager
-def _interrupts_left_to_command() -> Generator[None]:
-    """Ctrl+C ends the command, and not the chat."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, _ignore)  # a handler, which no command inherits
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)

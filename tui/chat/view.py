@@ -173,7 +173,7 @@ class ChatView:
     def forget_turn(self, *, keeps_meter: bool = False) -> None:
         """Drops the figures of the last turn. `keeps_meter`: the context figure stays until another one is known."""
         if not keeps_meter:
-            self.status.update_info(tokens=0, budget=0)
+            self.status.update_info(tokens=0, budget=0, is_compaction_due=False)
         if self.side_panel:
             self.side_panel.forget_turn()
 

@@ -14,7 +14,7 @@ from textual.messages import TerminalSupportsSynchronizedOutput
 from textual.screen import Screen
 from textual.widget import Widget
 
-from tui.output.erasing import erases_in_colour
+from tui.output.blanks import erases_in_colour
 from tui.output.line_pace import LinePace
 from tui.output.terminal_grid import TerminalGrid
 from tui.output.whole_clusters import cut_between_graphemes

@@ -17,6 +17,7 @@ from textual.driver import Driver
 from textual.message import Message
 
 from tui.output.ground_reports import GroundReported, GroundReports
+from tui.output.line_burst import LineBurst
 
 BEGIN: Final = "\x1b[200~"
 END: Final = "\x1b[201~"
@@ -31,6 +32,11 @@ class PasteGuard:
     def __init__(self) -> None:
         self._in_paste = False
         self._held = ""  # in a paste: what may be the beginning of its end; else what was passed on of a BEGIN
+
+    @property
+    def is_outside(self) -> bool:
+        """Whether neither a paste nor its beginning has come."""
+        return not (self._in_paste or self._held)
 
     def feed(self, data: str) -> str:
         """The input for the parser. Of a paste's end it is held until it is whole."""
@@ -56,6 +62,7 @@ class PasteSafeParser(XTermParser):
     def __init__(self, debug: bool = False) -> None:
         self._guard = PasteGuard()
         self._reports = GroundReports()
+        self._lines = LineBurst()
         self._unknown = ""  # what was given back so far of a sequence that Textual does not know
         super().__init__(debug)
 
@@ -63,6 +70,9 @@ class PasteSafeParser(XTermParser):
         if not data:  # the end of the input
             yield from super().feed("")
             return
+        if self._guard.is_outside and self._lines.takes(data):
+            return
+        yield from _paste(self._lines.release())
         for part in self._reports.feed(self._guard.feed(data)):
             if isinstance(part, GroundReported):
                 yield part
@@ -70,6 +80,7 @@ class PasteSafeParser(XTermParser):
                 yield from super().feed(part)
 
     def tick(self) -> Iterable[Message]:
+        yield from _paste(self._lines.release_whole())
         if held := self._reports.release():
             yield from super().feed(held)
         yield from super().tick()
@@ -97,6 +108,10 @@ class PasteSafeParser(XTermParser):
         if not character.isprintable():
             self._tokens.append(events.Key("escape", ESCAPE))  # of one that is returned Textual makes "^"
         return list(super()._sequence_to_key_events(character, alt=True))
+
+
+def _paste(text: str) -> Iterable[events.Paste]:
+    return [events.Paste(text)] if text else []
 
 
 def guard_pastes(driver: type[Driver]) -> type[Driver]:

@@ -7,8 +7,8 @@ from rich.color import ColorSystem
 from rich.console import Console
 from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
 
+from tui.output.blanks import blank_end, erased
 from tui.output.cells import PLAIN, Pen, ScreenCell
-from tui.output.erasing import blank_end, erased
 from tui.output.moved_lines import Scroll, find_scroll
 from tui.output.screen_row import ScreenRow
 

@@ -56,8 +56,8 @@ class ContextScreen(ListScreen[None]):
     def _contents(self, view: "ContextView") -> ListContents:
         report = view.report
         about = (
-            f"{report.total_tokens:,} of {report.budget:,} tokens, {percent(report.filled)} · {report.model} · "
-            f"window {report.window:,}, {report.reserve:,} for the answer"
+            f"{report.total_tokens:,} of {report.budget:,} tokens, {percent(report.filled)} · {_due(report)}"
+            f"{report.model} · window {report.window:,}, {report.reserve:,} for the answer"
         )
         rows = [*self._request(view), *self._layers(view), *self._zones(view), *self._parts(view), *_dropped(view)]
         notes = [
@@ -143,6 +143,11 @@ class ContextScreen(ListScreen[None]):
             return BlockText("\n\n".join(part.text for part in parts) if parts else text)
 
         app_of(self).push_screen(TextScreen(title, read))
+
+
+def _due(report: "ContextReport") -> str:
+    """What the request is while the older turns are there that leave before it is sent."""
+    return f"{report.before_compaction:,} now, older turns leave first · " if report.before_compaction else ""
 
 
 def _figure(tokens: int, budget: int) -> str:

@@ -6,13 +6,16 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from textual import work
 from textual.binding import Binding, BindingType
 
+from agent.services.file_versions import AUTHORS
 from agent.services.memory_files import MemoryFile, has_changed, last_change, memory_files, save_file
-from agent.services.version_restore import undo_change
+from agent.services.version_restore import last_change_of, undo_last_change
 from foundation.errors import PalimpsestError
 from foundation.sizes import format_size
+from memory.hot.parse import lines_of, outside_comments
 from tui.editor import edited_text
 from tui.overview.edit_screen import EditScreen
 from tui.overview.list_screen import ListContents, ListRow, ListScreen
+from tui.overview.restore_dialog import RestoreScreen
 from tui.overview.versions_screen import VersionsScreen
 from tui.passages.text_screen import TextScreen
 from tui.typed_app import app_of
@@ -38,7 +41,13 @@ class MemoryScreen(ListScreen[None]):
         Binding("d", "changes", "Show what changed, and by whom", id="memory.changes", show=False),
         Binding("h", "versions", "Show the file's versions", id="memory.versions", show=False),
         Binding("a", "all_versions", "Show the versions of all files", id="memory.all_versions", show=False),
-        Binding("u", "undo", "Take back the last change by a model", id="memory.undo", show=False),
+        Binding(
+            "u",
+            "undo",
+            "Take back the last change of the file, once what that changes was shown",
+            id="memory.undo",
+            show=False,
+        ),
     ]
 
     def __init__(self, session: "Session") -> None:
@@ -63,7 +72,7 @@ class MemoryScreen(ListScreen[None]):
                 id=file.path,
                 figure=f"{file.tokens:,} tokens  {format_size(file.size):>8}  {_SHARES[file.share]:>14}",
                 share=file.tokens / largest,
-                detail=file.problem or file.text[:_PREVIEW],
+                detail=file.problem or _preview(file.text),
                 is_warning=bool(file.problem),
             )
             for file in self._files
@@ -133,11 +142,30 @@ class MemoryScreen(ListScreen[None]):
 
     @work(exclusive=True, group="change")
     async def action_undo(self) -> None:
-        """Takes back the last change by a model; another `u` takes back the one before."""
+        """Takes back the last change of the chosen file, whoever made it; another `u` takes back the one before."""
+        if (file := self._file) is None:
+            return
+        memory = self._session.memory
         try:
-            done = await asyncio.to_thread(undo_change, self._session.memory)
+            last = await asyncio.to_thread(last_change_of, memory, file.path)
+            if last is None:
+                self.say(f"{file.path} has no earlier version: there is nothing to take back.")
+                return
+            who = AUTHORS[last.change.author]
+            title = f"Take back version {last.change.number} of {file.path}, by {who}: {last.change.reason}?"
+            if not await app_of(self).push_screen_wait(RestoreScreen(title, last.difference)):
+                return
+            done = await asyncio.to_thread(undo_last_change, memory, last)
         except PalimpsestError as error:
             self.say(f"{error.message} {error.hint}".strip(), wrong=True)
             return
         self.say(done.sentence)
         self.reload()
+
+
+def _preview(text: str) -> str:
+    """The beginning of the text, without a title and comments above the first note."""
+    text = text[:_PREVIEW]
+    lines = outside_comments(text)
+    first = next((number for number, line, _ in lines if line.strip() and not line.startswith("# ")), 1)
+    return "".join(lines_of(text)[first - 1 :])

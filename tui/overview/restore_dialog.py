@@ -8,12 +8,12 @@ from tui.widgets.diff import diff_text
 
 
 class RestoreScreen(ProposalScreen):
-    """Gives whether the version is to be restored. `difference` is unified: from the present text to the version."""
+    """Gives whether an earlier text is to be restored. `difference` is unified: from the present text to that one."""
 
     keys = "Enter restores it · PgUp PgDn scroll · Esc leaves all as it is"
 
-    def __init__(self, path: str, number: int, difference: str) -> None:
-        super().__init__(f"Restore version {number} of {path}?", ())
+    def __init__(self, title: str, difference: str) -> None:
+        super().__init__(title, ())
         self._difference = difference
 
     def compose_facts(self) -> ComposeResult:

@@ -138,7 +138,7 @@ class VersionsScreen(ListScreen[None]):
         try:
             difference = await asyncio.to_thread(change_by_restoring, self._memory, version)
             if difference and version.sha256:
-                dialog = RestoreScreen(version.path, version.number, difference)
+                dialog = RestoreScreen(f"Restore version {version.number} of {version.path}?", difference)
                 if not await app_of(self).push_screen_wait(dialog):
                     return
             done = await asyncio.to_thread(restore_version, self._memory, version)

@@ -29,6 +29,7 @@ _LEAST_VALUE_COLUMNS: Final = 12
 _VALUE_COLUMNS: Final = 16  # beside a sentence
 _WIDE_COLUMNS: Final = 120
 _VALUE_INDENT: Final = 6  # of a value below its name
+_FEW_SHARE: Final = 3  # a list on at most a third of the screen leaves its other rows to the description
 
 
 class SettingsPort(Protocol):
@@ -126,7 +127,10 @@ class SettingsScreen(ThemedScreen[None]):
         column = max((cell_len(row.setting.name) for row in self._shown), default=0) + 4
         options = self.query_one(OptionList)
         options.clear_options()
-        options.add_options([Option(self._row_text(row, column, width)) for row in self._shown])
+        texts = [self._row_text(row, column, width) for row in self._shown]
+        options.add_options([Option(text) for text in texts])
+        lines = sum(text.plain.count("\n") + 1 for text in texts)
+        self.set_class(0 < lines <= self.size.height // _FEW_SHARE, "-few")
         if self._rows and not self._shown:
             options.add_option(Option(Text(NOTHING, theme_colour(self, "muted"), end=""), disabled=True))
         names = [row.setting.name for row in self._shown]

@@ -19,6 +19,7 @@ GAP: Final = " · "
 NEAR: Final = 0.9  # of the tokens at which older turns leave: from there on they are shown
 FEW_SECONDS: Final = 2  # which are not shown
 NEW_BELOW: Final = "↓ new · Ctrl+End"
+COMPACTION_DUE: Final = "older turns leave first"
 MORE_BELOW: Final = "↓ more · Ctrl+End"
 
 
@@ -29,6 +30,7 @@ class StatusInfo(Struct, frozen=True, kw_only=True):
     tokens: int = 0  # of the request
     budget: int = 0
     compacts_at: int = 0  # tokens of a request from which on older turns leave
+    is_compaction_due: bool = False  # older turns leave before the next request, which `tokens` are of
     speed: float = 0.0  # tokens a second
     doing: str = ""  # the current activity
     seconds: int = 0  # since the turn began, beside the current activity
@@ -56,7 +58,12 @@ class StatusBar(Widget):
 
     def show_request(self, report: "ContextReport") -> None:
         """Shows the figures of a request."""
-        self.update_info(tokens=report.total_tokens, budget=report.budget, compacts_at=report.compacts_at)
+        self.update_info(
+            tokens=report.total_tokens,
+            budget=report.budget,
+            compacts_at=report.compacts_at,
+            is_compaction_due=bool(report.before_compaction),
+        )
 
     def render(self) -> Text:
         left, right = fit_line(self.info, self.size.width)
@@ -143,7 +150,9 @@ def context_meter(tokens: int, budget: int) -> str:
 
 
 def compaction_mark(info: StatusInfo) -> str:
-    """`compacts at 40.0 %` where the request is near it."""
+    """`compacts at 40.0 %` where the request is near it, `older turns leave first` where it is above."""
+    if info.is_compaction_due:
+        return COMPACTION_DUE
     if not info.budget or info.tokens < info.compacts_at * NEAR or not info.compacts_at:
         return ""
     return f"compacts at {percent(info.compacts_at / info.budget)}"

@@ -7,7 +7,15 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
 
-from foundation.files import list_files, make_private_folder, open_for_reading, remove, status, write_atomically
+from foundation.files import (
+    list_files,
+    make_private_folder,
+    open_for_reading,
+    remove,
+    status,
+    sync_folder,
+    write_atomically,
+)
 from foundation.names import ARCHIVE_FILE
 from foundation.program import PROGRAM
 from memory.errors import Damaged
@@ -45,7 +53,7 @@ class Storage(Protocol):
         ...
 
     def delete(self, name: str) -> None:
-        """Deletes the file; quiet where there is none."""
+        """Deletes the file, so that no power cut brings it back; quiet where there is none."""
         ...
 
     def close(self) -> None:
@@ -87,7 +95,10 @@ class LocalStorage:
         write_atomically(self._file(name), data)
 
     def delete(self, name: str) -> None:
-        remove(self._file(name), missing_ok=True)
+        path = self._file(name)
+        if status(path) is not None:
+            remove(path, missing_ok=True)
+            sync_folder(self.folder)  # else a power cut brings it back, and what was deleted with it
 
     def close(self) -> None:
         """Does nothing: no file is kept open."""

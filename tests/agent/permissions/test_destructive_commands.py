@@ -102,3 +102,17 @@ def test_it_asks_in_auto_unless_a_rule_allows_it() -> None:
     assert auto.decide(structs.replace(action, destroys=False)).verdict is Verdict.ALLOW
     auto.rules.add(parse_rule(Verdict.ALLOW, "run_command(rm -rf build)"))
     assert auto.decide(action).verdict is Verdict.ALLOW
+
+
+@pytest.mark.parametrize("mode", [PermissionMode.ASK, PermissionMode.EDIT, PermissionMode.AUTO])
+def test_each_question_says_what_cannot_be_undone(mode: PermissionMode) -> None:
+    line = "rm -rf ./sub"
+    action = Action(tool="run_command", access=Access.RUN, summary=f"run {line}", subject=line, destroys=True)
+    rules = RuleSet((parse_rule(Verdict.ASK, "run_command(rm *)"),))
+    for policy in (Policy(RuleSet(), mode, sandboxed=True), Policy(rules, mode, sandboxed=True)):
+        for tainted in ("", "https://example.org/"):
+            decision = policy.decide(action, tainted=tainted)
+            assert decision.verdict is Verdict.ASK
+            assert decision.reason.endswith("It deletes or overwrites files, which /undo cannot bring back.")
+    kept = Policy(RuleSet(), PermissionMode.ASK).decide(structs.replace(action, destroys=False))
+    assert "/undo" not in kept.reason

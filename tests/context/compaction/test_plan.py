@@ -106,3 +106,11 @@ def test_a_long_conversation_is_planned_in_one_pass() -> None:
     plan = plan_entries(BranchView((), held), tokens, figures, ContextSettings(), running=True)
     assert plan is not None and len(plan.leaving) > 2_900
     assert tokens.reads <= 4 * len(held)
+
+
+def test_a_message_without_an_answer_is_no_turn_of_its_own() -> None:
+    held, tokens = entries(Q, A, Q, A, Q, Q), {1: 500, 2: 500, 3: 500, 4: 500, 5: 5, 6: 5}
+    figures = CompactionBudget(fixed=300, summaries=0, low=1000, high=2000)
+    for running in (False, True):
+        plan = plan_entries(BranchView((), held), tokens, figures, ContextSettings(), running=running)
+        assert plan is not None and [one.seq for one in plan.kept] == [3, 4, 5, 6], "the last answer stays"

@@ -14,7 +14,7 @@ from tests.agent.sessions import asked, calls, open_session
 from tests.loopback import Loopback, Pause, Received, data, delta, json_reply, stream
 from tui.passages.text_screen import TextScreen
 from tui.widgets.transcript.block import MAX_LINES, Block
-from tui.widgets.transcript.items import ErrorItem
+from tui.widgets.transcript.items import ErrorItem, UserItem
 
 SIZES = [(80, 24), (200, 50)]
 LINES = [f"行 {number} of the list 🏺" for number in range(300)]
@@ -284,6 +284,7 @@ async def test_a_turn_is_deleted_and_taken_back(open_chat: Any, session: Session
         await chat.press("ctrl+up", "d", "d")
         await chat.until(lambda: "“second” is out of the conversation" in chat.text)
         await chat.quiet()
+        assert "Ctrl+↑ u takes it back, too." in " ".join(chat.text.split()), "the prompt has the keys again"
         assert "Two." not in chat.text
         await chat.press("ctrl+up")
         assert "u undo delete" in foot(chat)
@@ -293,6 +294,38 @@ async def test_a_turn_is_deleted_and_taken_back(open_chat: Any, session: Session
         assert "Two." in chat.text
         await chat.press("ctrl+up")
         assert "u undo delete" not in foot(chat)
+
+
+async def test_a_turn_that_a_command_dropped_is_taken_back_with_the_same_key(
+    open_chat: Any, session: Session, server: Script
+) -> None:
+    for answer in ("One.", "Two."):
+        server.plays(thinking(answer=answer))
+    async with open_chat(session=session) as chat:
+        for text in ("first", "second"):
+            await chat.say(text)
+            await chat.quiet()
+        second = [item for item in chat.screen.transcript.line_cache.items if isinstance(item, UserItem)][-1]
+        await chat.say(f"/tree drop {second.entry}")
+        await chat.quiet()
+        await chat.press("ctrl+up", "u")
+        await chat.until(lambda: "“second” is back" in chat.text)
+        await chat.quiet()
+        await chat.press("ctrl+up")
+        assert "u undo delete" not in foot(chat)
+
+
+async def test_no_key_is_named_where_there_is_no_block_left_to_press_it_at(
+    open_chat: Any, session: Session, server: Script
+) -> None:
+    server.plays(thinking(answer="One."))
+    async with open_chat(session=session) as chat:
+        await chat.say("first")
+        await chat.quiet()
+        await chat.press("ctrl+up", "d", "d")
+        await chat.until(lambda: "takes it back" in chat.text)
+        await chat.quiet()
+        assert "takes it back, too" not in " ".join(chat.text.split())
 
 
 async def test_deleting_says_what_goes_before_it_goes(open_chat: Any, session: Session, server: Script) -> None:

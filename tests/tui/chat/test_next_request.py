@@ -1,11 +1,20 @@
 """The context meter shows what the next request will hold."""
 
 import asyncio
+import threading
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
 from msgspec.structs import replace
 
+from foundation.paths import Workspace
+from models.settings import ModelSettings
+from tests.agent.sessions import open_session
+from tests.loopback import Loopback
+from tests.loopback import chat as reply
+from tests.tui.conftest import Open
 from tests.tui.fakes import REPORT, FakeSession, answer
 from tui.widgets.status import fit_line
 
@@ -66,3 +75,41 @@ async def test_a_resumed_conversation_shows_its_meter_at_once(open_chat: Any) ->
     async with open_chat(session=session, size=(200, 50), latest=True) as chat:
         await chat.until(lambda: "context 42.0 % (4.3k/10.2k)" in meter(chat))
         assert session.sent == []
+
+
+async def test_a_compaction_that_was_stopped_is_in_no_figure(
+    open_chat: Open, workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = " ".join(f"Jar {number} holds {number * 7 % 90} grams of glaze number {number}." for number in range(210))
+    with Loopback() as server:
+        for _ in range(6):  # observations of what was said are asked for, too
+            server.plays(reply(text))
+        session = open_session(workspace, tmp_path, server, models=ModelSettings(window=8_192, retries=0))
+        async with open_chat(session=session, size=(120, 30)) as chat:
+            await chat.say("fill")
+            await chat.quiet()
+            await chat.say("again")
+            await chat.quiet()
+            assemble, goes_on = session.context.assemble, threading.Event()
+
+            def held_up(*asked: Any, **how: Any) -> Any:
+                made = assemble(*asked, **how)
+                goes_on.wait(20)
+                return made
+
+            monkeypatch.setattr(session.context, "assemble", held_up)
+            await chat.say("hi again 你好")
+            await chat.until(lambda: "thinking back" in chat.seen[-1])
+            await chat.press("escape")
+            goes_on.set()
+            await chat.quiet()
+            await chat.until(lambda: "older turns leave first" in chat.seen[-1])
+            sent = await session.preview_request()
+            archive = await session.compaction.preview()
+            assert sent.compaction is not None and archive is not None
+            figures = (sent.compaction.plan.unchanged, sent.report.total_tokens)
+            assert figures == (sent.report.before_compaction, sent.compaction.after)
+            assert figures == (archive.tokens_before, archive.tokens_after)
+            assert chat.screen.status.info.tokens == sent.report.total_tokens
+            await chat.say("/context")
+            await chat.until(lambda: any(f"{figures[0]:,} now, older turns leave first" in line for line in chat.seen))

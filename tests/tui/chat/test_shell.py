@@ -33,6 +33,20 @@ posix = pytest.mark.skipif(os.name != "posix", reason="the commands are those of
         ("!git log | less", "!!", "git log | less"),
         ("!LANG=C /usr/bin/top", "!!", "LANG=C /usr/bin/top"),
         ("!man ls | cat", "!", "man ls | cat"),
+        ("!python3", "!!", "python3"),
+        ("!python3.11 ", "!!", "python3.11"),
+        ("!.venv/bin/python -i", "!!", ".venv/bin/python -i"),
+        ("!sqlite3 notes.db", "!!", "sqlite3 notes.db"),
+        ("!fish", "!!", "fish"),
+        ("!read", "!!", "read"),
+        ("!read name; echo $name", "!!", "read name; echo $name"),
+        ("!python3 run.py", "!", "python3 run.py"),
+        ("!python3 -V", "!", "python3 -V"),
+        ("!python3 < run.py", "!", "python3 < run.py"),
+        ("!sqlite3 notes.db 'select 1'", "!", "sqlite3 notes.db 'select 1'"),
+        ("!psql --version", "!", "psql --version"),
+        ("!cat names | read first", "!", "cat names | read first"),
+        ("!echo 'print(1)' | python3", "!", "echo 'print(1)' | python3"),
         ("#The cat is called Ada", "#", "The cat is called Ada"),
         ("# buy clay", "#", "buy clay"),
     ],
@@ -174,6 +188,28 @@ def test_an_editor_that_fails_leaves_the_text_and_the_screen(editor: str, tmp_pa
         terminal.until(lambda shown: "The text is as it was" in shown)
         terminal.type(" sat")
         terminal.until(lambda shown: "the cat sat" in shown)
+    finally:
+        terminal.close()
+
+
+@posix
+@pytest.mark.timeout(60)
+def test_ctrl_c_in_an_editor_ends_the_editor_and_not_the_chat(tmp_path: Path) -> None:
+    editor = tmp_path / "editor"
+    editor.write_text("#!/bin/sh\necho it edits\nexec sleep 60\n", encoding="utf-8")
+    editor.chmod(0o755)
+    with_ = {"EDITOR": str(editor), "PALIMPSEST_CONFIG_DIR": str(tmp_path / "config")}
+    terminal = Terminal("--workspace", str(tmp_path / "work"), **with_)
+    try:
+        terminal.until(lambda shown: "❯ Ask" in shown)
+        terminal.type("the cat 锅炉")
+        terminal.until(lambda shown: "the cat 锅炉" in shown)
+        terminal.type("\x07")
+        terminal.until(lambda shown: "it edits" in shown)
+        terminal.type("\x03")
+        terminal.until(lambda shown: "The text is as it was" in shown and "the cat 锅炉" in shown)
+        terminal.type(" sat")
+        terminal.until(lambda shown: "the cat 锅炉 sat" in shown)
     finally:
         terminal.close()
 

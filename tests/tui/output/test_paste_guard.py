@@ -79,6 +79,43 @@ def test_an_escape_and_a_control_key_are_both_keys_when_nothing_follows() -> Non
     assert [each.key for each in parser.tick() if isinstance(each, events.Key)] == ["escape", "ctrl+p"]
 
 
+LINES = "".join(f"line {number} 行 🏺\r" for number in range(200))
+
+
+@pytest.mark.parametrize("lines", [LINES, "one\rtwo\rthree", "a\nb\n\tc\n"], ids=["many", "three", "indented"])
+@pytest.mark.parametrize("size", [4096, 900, 64])
+def test_lines_that_arrive_at_once_without_brackets_are_one_paste(lines: str, size: int) -> None:
+    parser = PasteSafeParser()
+    found = [message for start in range(0, len(lines), size) for message in parser.feed(lines[start : start + size])]
+    assert found == [], "more of it may come"
+    time.sleep(TICK_S)
+    found = list(parser.tick())
+    assert [type(each) for each in found] == [events.Paste]
+    assert pasted(found) == lines
+
+
+def test_what_is_typed_ahead_of_a_busy_screen_is_keys() -> None:
+    for typed in ("hello\rnext", "y\r", "\r\r\r\r", "hello\r\r", "a" * 60):
+        assert [each.character for each in messages(typed) if isinstance(each, events.Key)] == list(typed)
+
+
+def test_a_key_after_such_lines_is_a_key_after_them() -> None:
+    found = messages("one\rtwo\rthree\r", "\x03")
+    assert [each.key if isinstance(each, events.Key) else type(each).__name__ for each in found] == ["Paste", "ctrl+c"]
+
+
+@pytest.mark.screen
+@pytest.mark.timeout(60)
+@pytest.mark.skipif(sys.platform == "win32", reason="a pty is POSIX's")
+def test_two_hundred_lines_without_brackets_are_a_chip_and_no_message(tmp_path: Path) -> None:
+    terminal = Terminal("--workspace", str(tmp_path / "ws"))
+    terminal.until(lambda text: text.rstrip().rpartition("\n")[2].strip() == "offline")
+    terminal.type(LINES)
+    terminal.until(lambda text: "[Pasted text #1 · 200 lines]" in text)
+    assert "◆" not in terminal.text and "waits" not in terminal.text
+    terminal.close()
+
+
 @pytest.mark.screen
 @pytest.mark.timeout(60)
 @pytest.mark.skipif(sys.platform == "win32", reason="a pty is POSIX's")

@@ -80,7 +80,7 @@ def test_few_blanks_and_those_before_other_cells_of_the_terminal_are_written() -
     ],
 )
 def test_terminfo_says_which_terminals_erase_in_colour(terminal: str, does: bool) -> None:
-    code = f"from tui.output.erasing import erases_in_colour; print(erases_in_colour({terminal!r}))"
+    code = f"from tui.output.blanks import erases_in_colour; print(erases_in_colour({terminal!r}))"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == str(does)
 

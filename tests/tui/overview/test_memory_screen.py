@@ -60,6 +60,34 @@ async def test_a_file_is_listed_with_its_size_and_text(open_chat: Open, session:
         assert "The boiler is serviced in May." in seen(chat)
 
 
+async def test_the_list_is_as_tall_as_its_files_and_the_preview_begins_at_the_first_note(
+    open_chat: Open, session: Any
+) -> None:
+    notes = "".join(f"- Note {number} 锅炉\n" for number in range(1, 30))
+    session.workspace.memory_md.write_text(
+        f"# Memory\n\n<!-- Yours to edit,\nline by line. -->\n\n{notes}", encoding="utf-8"
+    )
+    async with open_chat(session=session) as chat:
+        await opened(chat)
+        await chat.until(lambda: "Note 1 锅炉" in seen(chat))
+        assert "Yours to edit" not in seen(chat)
+        assert sum("Note" in line for line in chat.seen) >= 12
+        await chat.pilot.resize_terminal(40, 10)
+        await chat.until(lambda: "Note 1 锅炉" in seen(chat) and "MEMORY.md" in seen(chat))
+        assert sum("Note" in line for line in chat.seen) >= 3
+
+
+async def test_many_files_leave_half_of_the_screen_for_the_preview(open_chat: Open, session: Any) -> None:
+    session.workspace.memory_md.write_text("- One\n- Two\n- Three\n- Four\n- Five\n- Six\n", encoding="utf-8")
+    (session.workspace.root / "memory").mkdir(exist_ok=True)
+    for number in range(30):
+        (session.workspace.root / "memory" / f"file{number:02}.md").write_text("- A note.\n", encoding="utf-8")
+    async with open_chat(session=session) as chat:
+        await opened(chat)
+        await chat.until(lambda: "- Six" in seen(chat))
+        assert 6 <= sum("file" in line and ".md" in line for line in chat.seen) <= 10
+
+
 async def test_without_notes_it_says_how_to_write_one(open_chat: Open, session: Any) -> None:
     session.workspace.memory_md.unlink()
     async with open_chat(session=session) as chat:

@@ -180,26 +180,59 @@ async def test_a_damaged_version_is_named_and_the_others_are_listed(open_chat: O
         await chat.until(lambda: "it cannot be shown" in seen(chat))
 
 
-async def test_u_takes_back_what_a_model_wrote_and_keeps_what_came_after(open_chat: Open, session: Any) -> None:
+async def undone(chat: Chat) -> None:
+    """`u` in /memory, with the question answered."""
+    await chat.press("u")
+    await chat.until(lambda: isinstance(chat.app.screen, RestoreScreen))
+    await chat.press("enter")
+    await chat.until(lambda: isinstance(chat.app.screen, MemoryScreen))
+
+
+async def test_u_takes_back_the_last_change_of_the_file_whoever_made_it(open_chat: Open, session: Any) -> None:
     file: Path = session.workspace.memory_md
-    file.write_text(file.read_text(encoding="utf-8").replace("# Memory", "# 记忆"), encoding="utf-8")
+    by_model = file.read_text(encoding="utf-8")
+    by_hand = by_model.replace("# Memory", "# 记忆")
+    file.write_text(by_hand, encoding="utf-8")
     async with open_chat(session=session, size=(120, 36)) as chat:
         chat.screen.queue.add("/memory")
         await chat.until(lambda: isinstance(chat.app.screen, MemoryScreen) and chat.app.screen.is_read)
         await chat.press("u")
-        await chat.until(lambda: "version 2 (tool remember in c_1) is taken back" in seen(chat))
-        assert file.read_text(encoding="utf-8") == TEXT.replace("# Memory", "# 记忆")
+        await chat.until(lambda: "of MEMORY.md, by you" in seen(chat) and "-# 记忆" in seen(chat))
+        await chat.press("escape")
+        await chat.until(lambda: isinstance(chat.app.screen, MemoryScreen))
+        assert file.read_text(encoding="utf-8") == by_hand
+        await undone(chat)
+        await chat.until(lambda: "is taken back" in seen(chat))
+        assert file.read_text(encoding="utf-8") == by_model
+        await undone(chat)
+        await chat.until(lambda: "version 2 is taken back" in seen(chat))
+        assert file.read_text(encoding="utf-8") == TEXT
         await chat.press("u")
-        await chat.until(lambda: "No model has changed a file that is not taken back already." in seen(chat))
+        await chat.until(lambda: "MEMORY.md has no earlier version" in seen(chat))
 
 
-async def test_a_models_change_in_lines_that_were_edited_since_is_told_and_left(open_chat: Open, session: Any) -> None:
+async def test_a_restored_version_is_taken_back_as_any_change(open_chat: Open, session: Any) -> None:
     file: Path = session.workspace.memory_md
-    edited = file.read_text(encoding="utf-8").replace("12.50", "13.00")
-    file.write_text(edited, encoding="utf-8")
-    async with open_chat(session=session, size=(120, 36)) as chat:
+    by_model = file.read_text(encoding="utf-8")
+    session.memory.restorer.restore(session.memory.versions.store.version(1))
+    async with open_chat(session=session) as chat:
+        chat.screen.queue.add("/memory")
+        await chat.until(lambda: isinstance(chat.app.screen, MemoryScreen) and chat.app.screen.is_read)
+        await undone(chat)
+        await chat.until(lambda: "is taken back" in seen(chat))
+        assert file.read_text(encoding="utf-8") == by_model
+
+
+async def test_nothing_is_taken_back_of_a_file_that_changed_while_the_question_was_open(
+    open_chat: Open, session: Any
+) -> None:
+    file: Path = session.workspace.memory_md
+    async with open_chat(session=session) as chat:
         chat.screen.queue.add("/memory")
         await chat.until(lambda: isinstance(chat.app.screen, MemoryScreen) and chat.app.screen.is_read)
         await chat.press("u")
-        await chat.until(lambda: "was changed since version 2, in the same lines" in seen(chat))
-        assert file.read_text(encoding="utf-8") == edited
+        await chat.until(lambda: isinstance(chat.app.screen, RestoreScreen))
+        file.write_text("- Meanwhile.\n", encoding="utf-8")
+        await chat.press("enter")
+        await chat.until(lambda: "MEMORY.md was changed meanwhile." in seen(chat))
+        assert file.read_text(encoding="utf-8") == "- Meanwhile.\n"

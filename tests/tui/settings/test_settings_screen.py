@@ -151,3 +151,12 @@ async def test_the_values_are_shown_at_every_width(open_chat: Open, session: Any
         at = next(number for number, line in enumerate(chat.seen) if row.setting.name in line)
         shown = " ".join(line.strip() for line in chat.seen[at : at + 2]).partition(row.setting.name)[2]
         assert shown.split()[0].startswith(row.written or "(empty)"), chat.seen
+
+
+async def test_a_setting_that_is_alone_in_the_list_shows_its_whole_description(open_chat: Open, session: Any) -> None:
+    async with open_chat(session=session, size=(46, 24)) as chat:
+        screen = await opened(chat, "retention.rules")
+        assert screen.chosen is not None
+        whole = f"{screen.chosen.setting.sentence} {screen.chosen.setting.type_name}"
+        await chat.until(lambda: all(word in seen(chat) for word in whole.split()))
+        assert "Enter sets it for all your workspaces" in " ".join(seen(chat).split())

@@ -21,6 +21,12 @@ FULL_SCREEN: Final = {
     "lazygit", "gitui", "k9s", "fzf", "ssh", "mosh", "telnet", "ftp", "sftp", "gdb", "lldb",
 }  # fmt: skip
 """Programs that need the terminal for themselves."""
+_INTERPRETER: Final = re.compile(
+    r"(?:python|python[23][.\d]*|ipython3?|node|irb|ghci|bash|sh|zsh|fish|dash|ksh)(?:\s+-i)?"
+)
+_DATABASE: Final = re.compile(r"(?:sqlite3|psql|mysql|mariadb|duckdb)(?:\s+[^\s-]\S*)?")
+"""They read what is typed, unless they are given a script, a statement or a pipe."""
+_ASKS: Final = re.compile(r"(?:read|select)\b")
 _NOTE: Final = re.compile(r"#(?!#)\s*(\S[^\n]*)\s*")
 
 
@@ -44,7 +50,7 @@ def prefixed(text: str) -> Prefixed | None:
     if text.startswith(TERMINAL) and (line := text[2:].strip()):
         return Prefixed(TERMINAL, line)
     if text.startswith(SHELL) and (line := text[1:].strip().lstrip(SHELL).strip()):
-        return Prefixed(TERMINAL if _program(line) in FULL_SCREEN else SHELL, line)
+        return Prefixed(TERMINAL if _needs_terminal(line) else SHELL, line)
     if note := _NOTE.fullmatch(text):
         return Prefixed(NOTE, note[1].strip())
     return None
@@ -58,6 +64,17 @@ def separate_prompts(texts: Sequence[str]) -> list[str]:
         neighbours = [*group]
         prompts += neighbours if is_alone else ["\n\n".join(neighbours)]
     return prompts
+
+
+def _needs_terminal(line: str) -> bool:
+    """Whether it draws on the terminal, or reads what is typed there."""
+    if _program(line) in FULL_SCREEN:
+        return True
+    if "|" in line or "<" in line:
+        return False
+    name, *rest = line.split(maxsplit=1)
+    command = " ".join([name.rpartition("/")[2], *rest])
+    return bool(_INTERPRETER.fullmatch(command) or _DATABASE.fullmatch(command) or _ASKS.match(command))
 
 
 def _program(line: str) -> str:
