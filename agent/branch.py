@@ -151,6 +151,15 @@ class OpenBranch:
             raise TemporaryFailure("Nothing to send again", "There is no message yet.", "Say something first.")
         return last[0]
 
+    async def is_answered(self) -> bool:
+        """Whether the user's last message has an answer, or the beginning of one."""
+
+        def read(entries: Iterator[Entry]) -> bool:
+            after = itertools.takewhile(lambda entry: entry.role is not Role.USER, entries)
+            return any(entry.role is Role.ASSISTANT and bool(self._memory.passage(entry).text) for entry in after)
+
+        return await self._read(read)
+
     async def answers(self, limit: int) -> list[str]:
         """The last answers, newest first."""
 

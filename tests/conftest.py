@@ -55,7 +55,7 @@ def no_settings_of_the_developer(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     for name in list(os.environ):
-        if name.startswith("PALIMPSEST_") or name.endswith("_API_KEY"):
+        if name.startswith("PALIMPSEST_") or name.endswith("_API_KEY") or name == "TMUX":
             monkeypatch.delenv(name)
     has_folder = "tmp_path" in request.fixturenames
     folder = (

@@ -1,5 +1,7 @@
 """The Textual application: themes, signals and the chat screen."""
 
+import asyncio
+import os
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Literal
@@ -21,6 +23,7 @@ from tui.output.app import ChangesOnlyApp
 from tui.output.direct_driver import direct_driver
 from tui.output.ground_reports import ASK, GroundReported, reporting_driver
 from tui.output.paste_guard import guard_pastes
+from tui.output.tmux_clipboard import REFUSED, copy_through_tmux, is_in_tmux
 from tui.shutdown import TerminalWatch, tolerant_driver
 from tui.themes.choice import resolve_theme
 from tui.themes.muted_rows import MutedRows
@@ -108,6 +111,17 @@ class PalimpsestApp(ChangesOnlyApp):
         """Shows a toast, with control characters made visible and without markup."""
         del markup
         super().notify(visible(message), title=visible(title), severity=severity, timeout=timeout, markup=False)
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """Copies the text; within tmux through it as well, which says so where it cannot."""
+        super().copy_to_clipboard(text)
+        if is_in_tmux(os.environ):
+            self._copy_through_tmux(text)
+
+    @work(exclusive=True, group="clipboard")
+    async def _copy_through_tmux(self, text: str) -> None:
+        if not await asyncio.to_thread(copy_through_tmux, text, os.environ):
+            self.notify(REFUSED, severity="warning")
 
     def action_show_keys(self) -> None:
         """Shows the keys of the screen on top and, of the chat, the commands; does what is chosen."""

@@ -4,16 +4,22 @@ import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import click
 import msgspec
 
 from foundation.clock import iso
 from foundation.errors import PalimpsestError
+from foundation.program import PROGRAM
 from foundation.terminal_text import visible, visible_line
 
 SCHEMA = 1
+_OUTSIDE_CHAT: Final = (
+    (", then /retry", ", then ask again"),
+    ("/retry asks again", "Ask again"),
+    ("/model has others", f"`{PROGRAM} models list` shows others"),
+)
 
 
 def data(text: str, *, raw: bool = False) -> None:
@@ -57,12 +63,19 @@ def narrate(text: str) -> None:
 def error(problem: PalimpsestError, *, as_data: bool) -> None:
     """Prints an error: an object on stdout with `--json`, else three sentences on stderr."""
     if as_data:
-        json_object({"error": problem.as_json()})
+        json_object({"error": {**problem.as_json(), "hint": outside_chat(problem.hint)}})
         return
     click.secho(visible(problem.title), fg="red", bold=True, err=True)
-    for sentence in (problem.message, problem.hint):
+    for sentence in (problem.message, outside_chat(problem.hint)):
         if sentence:
             click.echo("  " + visible(sentence).replace("\n", "\n  "), err=True)
+
+
+def outside_chat(hint: str) -> str:
+    """The hint where no command of the chat can be typed."""
+    for in_chat, here in _OUTSIDE_CHAT:
+        hint = hint.replace(in_chat, here)
+    return hint
 
 
 def confirm(question: str) -> None:

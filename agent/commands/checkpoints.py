@@ -217,7 +217,11 @@ def _report(restored: Restored, done: str, *, named: Callable[[str], str]) -> st
     plan, kept, unkept = restored.plan, dict(restored.kept), dict(restored.unkept)
     merged = sum(file.merged for file in plan.changes)
     is_stuck = bool(plan.conflicts) and not plan.changes
-    outline = "no file could be restored" if is_stuck else f"{_files(len(plan.changes))} restored"
+    deleted = sum(file.wanted.body is None for file in plan.changes)
+    back = len(plan.changes) - deleted
+    outline = "no file could be restored" if is_stuck else f"{_files(back)} restored"
+    if deleted:
+        outline = f"{outline}, {deleted} deleted" if back else f"{_files(deleted)} deleted"
     outline += f", {merged} with the edits made since" if merged else ""
     outline += f", {_files(len(plan.conflicts))} left as edited" if plan.conflicts else ""
     lines = [f"{done.capitalize()}: {outline}."]

@@ -120,7 +120,8 @@ async def _retry(session: Session, _rest: str) -> Outcome:
     messages = await session.branch.own_messages(1)
     if not messages:
         return TextResult("There is no message to send again yet.")
-    return SendMessage(messages[0][1], again=True)
+    answer = "; the answer above stays on a branch of its own" if await session.branch.is_answered() else ""
+    return SendMessage(messages[0][1], again=True, notice=f"The last message is sent again{answer}.")
 
 
 async def _rename(session: Session, title: str) -> Outcome:

@@ -11,6 +11,7 @@ from agent.commands.results import Choice, Choices, Outcome, Proposal, TextResul
 from foundation.errors import Misuse, PalimpsestError
 from foundation.privacy import clear
 from foundation.program import PROGRAM
+from foundation.sizes import format_size
 from foundation.terminal_text import visible_line
 
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
@@ -92,7 +93,7 @@ def _import_all(session: Session, source: FoundConversations, on_page: OnPage) -
 
 def _amount(source: FoundConversations) -> str:
     count = len(source.files)
-    return f"{_counted(count, 'file')}, {max(source.size / 2**20, 0.1):,.1f} MB"
+    return f"{_counted(count, 'file')}, {format_size(source.size)}"
 
 
 def _counted(count: int, singular: str, plural: str = "") -> str:

@@ -47,11 +47,12 @@ class Choices(Struct, frozen=True):
 
 class SendMessage(Struct, frozen=True):
     """A message to send, with a skill: `session.send(text, skill=skill)`. `again`: it is the last one, to be answered
-    again."""
+    again; `notice` says so."""
 
     text: str
     skill: str = ""
     again: bool = False
+    notice: str = ""
 
 
 class Copy(Struct, frozen=True):

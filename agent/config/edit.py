@@ -24,6 +24,10 @@ from foundation.program import PROGRAM
 from foundation.yaml import BadYaml, load_yaml
 
 
+class NotAValue(Misuse):
+    """The text is of another type than the setting. The hint names the command that describes the setting."""
+
+
 def save_value(path: Path, versions: Path, setting: Setting, value: Any) -> None:
     """Sets `setting` to `value` (see `parse_value`) in the file, and keeps the file's previous version in `versions`.
 
@@ -73,8 +77,8 @@ def parse_value(setting: Setting, text: str) -> Any:
         setting.check(value)
         return value
     except (msgspec.ValidationError, BadYaml, UnicodeEncodeError) as error:  # half of a surrogate pair is no text
-        message = f"`{setting.name}` is {setting.type_name}, not “{text}”."
-        raise Misuse("Not a value", message, f"`{PROGRAM} config show {setting.name}` says more.") from error
+        message = f"“{text}” is no value of `{setting.name}`. It takes: {setting.type_name}."
+        raise NotAValue("Not a value", message, f"`{PROGRAM} config show {setting.name}` says more.") from error
 
 
 def set_in_text(text: str, name: str, value: Any, path: Path, sections: frozenset[str]) -> str:

@@ -78,7 +78,7 @@ class _AsJson:
         output.json_object(result)
 
     def failed(self, error: dict[str, Any]) -> None:
-        output.json_object({"error": error})
+        output.json_object({"error": {**error, "hint": output.outside_chat(error["hint"])}})
 
     def line(self, fields: dict[str, Any]) -> None:
         if fields["type"] == "limit":

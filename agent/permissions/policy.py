@@ -177,16 +177,11 @@ class Policy:
             return Decision(Verdict.ALLOW, f"{rule.where} allows it: {rule}.", rule)
         if action.access is Access.EDIT and self.mode in {PermissionMode.EDIT, PermissionMode.AUTO}:
             return Decision(Verdict.ALLOW, f"The mode {self.mode} allows edits in the project.")
-        sentence = f"No rule decides, and the mode {self.mode} asks."
-        if not is_command or action.destroys or self.mode is not PermissionMode.AUTO:
-            return Decision(Verdict.ASK, sentence)
-        return self._in_auto(sentence)
-
-    def _in_auto(self, sentence: str) -> Decision:
-        """Of a command that destroys nothing."""
-        if self.sandboxed:
+        needs_sandbox = is_command and not action.destroys and self.mode is PermissionMode.AUTO
+        if needs_sandbox and self.sandboxed:
             return Decision(Verdict.ALLOW, "The mode auto allows commands in the sandbox.")
-        return Decision(Verdict.ASK, f"{sentence} There is no sandbox for commands here.")
+        hint = " There is no sandbox for commands here." if needs_sandbox else ""
+        return Decision(Verdict.ASK, f"No rule decides, and the mode {self.mode} asks.{hint}")
 
 
 MAX_DECIDED = 50

@@ -206,10 +206,15 @@ def backup_notice(memory: Memory) -> str:
 def _checkpoints(work: ForgetWork) -> StepCounts:
     from agent.checkpoints.checkpoints import Checkpoints
     from agent.checkpoints.forget import forget_in_checkpoints
+    from memory.errors import Damaged
     from memory.forget.work import StepCounts
 
     checkpoints = Checkpoints(work.workspace.checkpoints, SystemClock())
-    gone = forget_in_checkpoints(checkpoints, work.is_ref, work.prints.holds)
+    try:
+        gone = forget_in_checkpoints(checkpoints, work.is_ref, work.prints.holds)
+    except Damaged as error:  # the look at the end tells whether they hold any of it
+        sentence = f"{checkpoints.folder} may hold versions of files that it changed still, and was left as it is"
+        return StepCounts(sentences=(f"{sentence}: {error.message}",))
     return StepCounts({"checkpoints": gone})
 
 

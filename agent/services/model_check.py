@@ -11,6 +11,7 @@ from models.chat.port import AnswerEnd, AnswerError, Profile, ReasoningChunk, Te
 from models.messages import Request, Usage, user
 
 MAX_ANSWER_TOKENS = 64
+LEAST_PIECES = 4  # of an answer by which its speed can be told
 ABOUT_TOKENS = 100  # that a test takes at most, its prompt included
 
 
@@ -40,7 +41,7 @@ class ModelCheck(Struct, frozen=True, kw_only=True):
 async def check_model(config: Config, spec: str) -> ModelCheck:
     """Asks the model for a word. Raises ModelFailed, and Misuse for a spec that is none."""
     model = open_model(spec, settings=config.models, env=config.environment)
-    start, first, text, usage = time.monotonic(), 0.0, "", Usage(estimated=True)
+    start, first, text, usage, pieces = time.monotonic(), 0.0, "", Usage(estimated=True), 0
     try:
         profile = await model.prepare()
         start = time.monotonic()
@@ -50,10 +51,10 @@ async def check_model(config: Config, spec: str) -> ModelCheck:
         async for event in model.stream(request):
             match event:
                 case TextChunk(text=piece):
-                    first = first or time.monotonic()
+                    first, pieces = first or time.monotonic(), pieces + 1
                     text += piece
                 case ReasoningChunk():
-                    first = first or time.monotonic()
+                    first, pieces = first or time.monotonic(), pieces + 1
                 case Usage():
                     usage = event
                 case AnswerError(title=title, message=message, hint=hint):
@@ -65,7 +66,8 @@ async def check_model(config: Config, spec: str) -> ModelCheck:
     finally:
         await model.close()
     end = time.monotonic()
-    rate = (usage.completion_tokens - 1) / (end - first) if first and end > first and usage.completion_tokens > 1 else 0
+    has_speed = pieces >= LEAST_PIECES and end > first and usage.completion_tokens > 1
+    rate = (usage.completion_tokens - 1) / (end - first) if has_speed else 0
     return ModelCheck(
         profile=profile,
         text=text.strip(),

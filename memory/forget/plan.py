@@ -19,7 +19,7 @@ from memory.forget.choice import Chosen, NamedLine
 from memory.forget.pieces import IMAGES, encodings, pieces_of
 from memory.forget.scan import files_below, is_ours
 from memory.forget.work import ForgetWork, entry_bytes, found_in, line_hash
-from memory.forgotten.fingerprints import Fingerprint, Fingerprints
+from memory.forgotten.fingerprints import Fingerprints
 from memory.forgotten.journal import ForgetJob, NoteLine
 from memory.memory import Memory
 from memory.records import Entry, EntryKind, new_id
@@ -196,7 +196,6 @@ def _without_said_elsewhere(
     first_seq = _first_seqs(memory, entries)
     going, whole = set(entries), set(conversations)
     sources = memory.cold.read(_sources)
-    said: set[Fingerprint] = set()
     by: list[int] = []
     for batch in entry_bytes(memory):
         staying = [
@@ -208,11 +207,11 @@ def _without_said_elsewhere(
             and not (sources[entry.seq] != Role.USER.value and entry.seq > first_seq.get(entry.conversation, _LAST))
         ]
         for index in found_in(pieces, [entry.text for entry in staying]):
-            found = pieces.found(staying[index].text)
-            said |= found
-            by.append(staying[index].seq)
+            if said := pieces.found(staying[index].text) - set(words.prints):
+                pieces = pieces.without(said)
+                by.append(staying[index].seq)
     ids = [entry.id for entry in memory.conversations.entries(by[:20]).values()]
-    return pieces.without(said - set(words.prints)), ids
+    return pieces, ids
 
 
 def _first_seqs(memory: Memory, entries: Sequence[int]) -> dict[int, int]:

@@ -43,6 +43,7 @@ class Fingerprints:
         self.prints = tuple(sorted(set(prints)))
         self._secret = secret
         self._by_window: dict[int, list[Fingerprint]] = {}
+        self._tables: dict[int, tuple[Any, dict[int, list[Fingerprint]]]] = {}
         for each in self.prints:
             self._by_window.setdefault(_window(each.length), []).append(each)
 
@@ -81,7 +82,7 @@ class Fingerprints:
     def _hits(self, data: bytes) -> Iterable[tuple[int, Fingerprint]]:
         if not self._by_window:
             return
-        longest = self.prints[-1].length
+        longest = max(print_.length for print_ in self.prints)
         for begin in range(0, len(data), BLOCK):
             block = data[begin : begin + BLOCK + longest - 1]
             for position, print_ in self._hits_in(block):
@@ -89,30 +90,38 @@ class Fingerprints:
                     yield begin + position, print_
 
     def _hits_in(self, block: bytes) -> Iterable[tuple[int, Fingerprint]]:
-        import numpy as np  # with the first search
+        import numpy as np
 
         multiplier = _multiplier(self._secret)
         hashes: Any = np.frombuffer(block, np.uint8).astype(np.uint32)
         span = 1
-        for window in _WINDOWS:
+        for window in _WINDOWS[: _WINDOWS.index(max(self._by_window)) + 1]:
             if len(hashes) <= window - span:
                 return
-            power = np.uint32(_power(multiplier, span))
+            power: Any = np.uint32(_power(multiplier, span))
             hashes, span = hashes[: len(hashes) - span] * power + hashes[span:], window
-            prints = self._by_window.get(window)
-            if not prints:
+            if window not in self._by_window:
                 continue
-            wanted: Any = np.zeros(2**_BITS, bool)
-            by_bits: dict[int, list[Fingerprint]] = {}
-            for print_ in prints:
-                wanted[print_.bits] = True
-                by_bits.setdefault(print_.bits, []).append(print_)
+            wanted, by_bits = self._table(window)
             bits = hashes >> np.uint32(32 - _BITS)
             for position in _positions(wanted[bits]):
                 for print_ in by_bits[int(bits[position])]:
                     word = block[position : position + print_.length]
                     if len(word) == print_.length and _check(word, self._secret) == print_.check:
                         yield position, print_
+
+    def _table(self, window: int) -> "tuple[Any, dict[int, list[Fingerprint]]]":
+        """Which bits are wanted, and the fingerprints of them; made once, for it takes longer than a short text."""
+        if window not in self._tables:
+            import numpy as np
+
+            wanted: Any = np.zeros(2**_BITS, bool)
+            by_bits: dict[int, list[Fingerprint]] = {}
+            for print_ in self._by_window[window]:
+                wanted[print_.bits] = True
+                by_bits.setdefault(print_.bits, []).append(print_)
+            self._tables[window] = wanted, by_bits
+        return self._tables[window]
 
 
 def replaced(prints: Fingerprints, text: str) -> str:
@@ -150,4 +159,4 @@ def _fingerprint(word: bytes, multiplier: int, secret: bytes) -> Fingerprint:
 
 
 def _check(word: bytes, secret: bytes) -> str:
-    return hmac.new(secret, b"word" + word, hashlib.sha256).hexdigest()[:32]
+    return hmac.digest(secret, b"word" + word, "sha256").hex()[:32]

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from foundation.files import FileLock, list_names, make_private_folder, read_bytes, remove, write_atomically
 from foundation.program import PROGRAM
+from foundation.typed_json import decode_json
 from memory.errors import Damaged
 from memory.forgotten.fingerprints import Fingerprint
 
@@ -94,10 +95,10 @@ class ForgetJournal:
         for ending in (_DONE, _OPEN):
             path = self.folder / f"{id_}{ending}"
             try:
-                return msgspec.json.decode(read_bytes(path, owned=True), type=ForgetJob)
+                return decode_json(read_bytes(path, owned=True), ForgetJob)
             except FileNotFoundError:
                 continue
-            except msgspec.MsgspecError as error:
+            except msgspec.DecodeError as error:
                 raise Damaged(
                     "A forgetting cannot go on",
                     f"{path} is damaged, so that nobody knows what was to be forgotten.",

@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from foundation.files import FileLock, append, make_private_folder, read_bytes, status
 from foundation.names import TOKEN
+from foundation.typed_json import decode_json
 from memory.cold.encoding import plain
 from memory.cold.secret import keyed
 
@@ -108,7 +109,7 @@ class Tombstones:
 
 def _decoded(line: bytes) -> EntryTombstone | None:
     try:
-        stone = msgspec.json.decode(line, type=EntryTombstone)
-    except msgspec.MsgspecError:
+        stone = decode_json(line, EntryTombstone)
+    except msgspec.DecodeError:
         return None
     return stone if TOKEN.fits(stone.token) else None

@@ -11,6 +11,7 @@ from msgspec import Struct
 from foundation.clock import from_ms
 from foundation.files import read_bytes, write_atomically
 from foundation.paths import Workspace
+from foundation.typed_json import decode_json
 
 _FILE: Final = "sync.json"
 _MOST: Final = 65_536  # bytes
@@ -34,7 +35,7 @@ def last_runs(workspace: Workspace) -> dict[str, LastRun]:
     """The last run with each location; none where the note of them cannot be read."""
     with suppress(OSError, msgspec.DecodeError):
         found = read_bytes(workspace.own / _FILE, most=_MOST, owned=True)
-        return {run.location: run for run in msgspec.json.decode(found, type=list[LastRun])}
+        return {run.location: run for run in decode_json(found, list[LastRun])}
     return {}
 
 

@@ -135,7 +135,9 @@ def error_from_status(endpoint: Endpoint, status: int, body: bytes, after: float
     loading = status == 503 and _LOADING.search(message) is not None
     failed = error_from_body(endpoint, message, code=code, status=status)
     if failed.code == "rate_limited" and after is not None:
-        failed = AnswerError(failed.code, failed.title, f"{failed.message} It asks to wait {after:g} s.", failed.hint)
+        failed = AnswerError(
+            failed.code, failed.title, f"{ended(failed.message)} It asks to wait {after:g} s.", failed.hint
+        )
     settled = failed.code in {"too_large", "no_model", "unauthorised", "no_tools"} or "insufficient_quota" in code
     garbled = "tool_use_failed" in f"{code} {message}"  # Groq: the model wrote a call that cannot be read
     return AttemptFailed(failed, retry=(status in RETRIED or garbled) and not settled, after=after, loading=loading)
@@ -247,6 +249,11 @@ def _llama_figures(error: dict[str, Any]) -> str:
     """The figures of an overflow that llama.cpp gives beside a message without them."""
     figures = [f"{key} {error[key]}" for key in ("n_prompt_tokens", "n_ctx") if isinstance(error.get(key), int)]
     return f" ({', '.join(figures)})" if figures and not re.search(r"\d", str(error.get("message"))) else ""
+
+
+def ended(sentence: str) -> str:
+    """The sentence with a full stop, where it has no end of its own: a server's words often have none."""
+    return sentence if sentence.endswith((".", "!", "?", "…", "。")) else f"{sentence}."
 
 
 def shorten(text: str, most: int = 240) -> str:

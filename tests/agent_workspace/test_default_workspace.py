@@ -111,10 +111,15 @@ def test_each_rule_joins_when_its_condition_holds(
     assert rule in fired(system, text, NOON, *attachments)
 
 
-def test_late_at_night_the_assistant_is_brief(system: SystemFile) -> None:
-    assert "late hours" in fired(system, "hm", NOON.replace(hour=23, minute=30))
-    assert "late hours" in fired(system, "hm", NOON.replace(hour=4))
-    assert "late hours" not in fired(system, "hm")
+def test_the_hour_changes_nothing_until_its_example_is_uncommented(tmp_path: Path, system: SystemFile) -> None:
+    night = NOON.replace(hour=23, minute=30)
+    assert fired(system, "hm", night) == set()
+    lay_out(tmp_path)
+    text, mark, rule = (tmp_path / "system.yaml").read_text(encoding="utf-8").partition("  # - name: late hours")
+    example = parse_system_yaml(text + (mark + rule).replace("  # ", "  "))
+    assert "late hours" in fired(example, "hm", night)
+    assert "late hours" in fired(example, "hm", NOON.replace(hour=4))
+    assert "late hours" not in fired(example, "hm")
 
 
 def test_the_skills_are_found_and_called_by_their_triggers(tmp_path: Path) -> None:

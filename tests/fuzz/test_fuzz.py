@@ -13,6 +13,7 @@ from tests.fuzz.mutation import mutated
 from tests.fuzz.target import FuzzTarget, TooLarge, TooSlow, catch_hangs
 from tests.fuzz.targets import TARGETS
 
+pytestmark = pytest.mark.timeout(60)
 SAMPLES = 12
 FEW = {"pdf": 3, "docx-text": 4, "pptx-text": 4, "segment": 4}
 """A process that starts, and documents that are packed anew for each input."""

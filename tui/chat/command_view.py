@@ -81,7 +81,8 @@ class CommandView:
             case Choices(command=command):
                 if (picked := await self._view.choose(outcome)) is not None:
                     await self.run(f"{command} {picked}")
-            case SendMessage(text=text, skill=skill, again=again):
+            case SendMessage(text=text, skill=skill, again=again, notice=notice):
+                transcript.add(*self._notice(notice))
                 await self._chat.send(text, skill, again=again)
             case Copy(text=text, description=description):
                 self._view.copy_to_clipboard(text, description)
@@ -131,7 +132,7 @@ class CommandView:
         if result.changes_context:
             self._view.show_report(await self._chat.session.context_report())
 
-    def _notice(self, text: str, *, drops: bool) -> list[TranscriptItem]:
+    def _notice(self, text: str, *, drops: bool = False) -> list[TranscriptItem]:
         if drops and focus_targets(self._view.transcript.line_cache.items):
             text = f"{text} {_UNDO_KEY}"
         return [MutedLine(text, gap=True)] if text else []

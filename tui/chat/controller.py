@@ -42,7 +42,6 @@ _NO_LONGER_REWRITES: Final = (
     "The draft in the prompt was to rewrite a message that is no longer there: it is an ordinary message now."
 )
 _WAY_BACK: Final = "This is another conversation. Back to “{}”: /resume {}"
-_SENT_AGAIN: Final = "the last message, sent again; an answer above stays on a branch of its own"
 
 
 class ChatController:
@@ -192,9 +191,7 @@ class ChatController:
         if self.history.has_more_below:
             await self.return_to_newest()
         message = None if again else UserItem(typed)
-        if message is None:
-            self._view.transcript.add(MutedLine(_SENT_AGAIN, gap=True))
-        else:
+        if message is not None:
             self._view.transcript.add(message, *sent_blocks(pastes, attachments), *pictures)
         self._view.transcript.follow_end()
         quotes = self.session.profile.spec == "offline"

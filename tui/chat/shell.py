@@ -63,7 +63,7 @@ class ShellCommand:
             self.stop()
             output = await running
         ended, _, text = output.partition("\n")
-        whole = BlockText(without_colours(text))
+        whole = BlockText(text)
         self._show(f"{ended.strip('[]')} · {_KEYS}", BlockExcerpt.end_of(whole), whole)
 
     def _run(self) -> str:

@@ -207,7 +207,7 @@ class TurnView:
             case ToolFinished(call=call, chars=chars, failed=failed, shown=shown, entry=entry):
                 texts = self._texts
                 read = texts.result(texts.by_id(self._conversation, entry)) if texts else None
-                self._cards.finish(call, shown, chars, read, failed=failed)
+                self._cards.finish(call, without_colours(shown), chars, read, failed=failed)
                 self._after_tool = True
             case VersionMade():
                 self._transcript.add(version_block(event, self._texts.memory if self._texts else None))

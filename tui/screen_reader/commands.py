@@ -140,9 +140,9 @@ class LineCommands:
                 index, typed = await face.ask(question)
                 if index is not None or typed.strip():
                     await self.run(f"{command} {items[index].id if index is not None else typed.strip()}")
-            case SendMessage(text=text, skill=skill, again=again):
-                if again:
-                    face.output.say("The last message is sent again; an answer above stays on a branch of its own.")
+            case SendMessage(text=text, skill=skill, again=again, notice=notice):
+                if notice:
+                    face.output.say(notice)
                 await face.send(text, skill, again=again)
             case SessionSwitched(notice=notice, prompt=prompt):
                 await self._switch(notice, prompt, before)

@@ -11,6 +11,7 @@ from textual.containers import Horizontal, Vertical
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from agent.config.edit import NotAValue
 from agent.services.settings import SettingRow
 from foundation.errors import PalimpsestError
 from foundation.terminal_text import visible, visible_line
@@ -219,7 +220,8 @@ class SettingsScreen(ThemedScreen[None]):
         try:
             self._say(await self._settings.change(row.setting.name, text, user=self._for_user))
         except PalimpsestError as error:
-            self._say(f"{error.message} {error.hint}".strip(), wrong=True)
+            hint = "" if isinstance(error, NotAValue) else error.hint  # the description stands above
+            self._say(f"{error.message} {hint}".strip(), wrong=True)
             return False
         self.reload()
         return True

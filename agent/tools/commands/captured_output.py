@@ -8,6 +8,8 @@ from collections import deque
 from threading import Lock
 from typing import Final
 
+from foundation.terminal_text import without_colours
+
 END_SHARE: Final = 0.25  # of the limit, kept for the end: errors come last
 MOST_RECENT: Final = 8_000  # bytes that one report shows: a flood of output must not flood the screen
 
@@ -79,7 +81,8 @@ class CapturedOutput:
 
 
 def _decoded(data: bytes) -> str:
-    return _plain_line_ends(data.decode("utf-8", "replace"))
+    """The text without colours, which would cost a model tokens and say nothing to it."""
+    return without_colours(_plain_line_ends(data.decode("utf-8", "replace")))
 
 
 def _plain_line_ends(text: str) -> str:

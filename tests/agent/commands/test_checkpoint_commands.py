@@ -53,7 +53,7 @@ async def test_undo_shows_which_files_it_took_back_and_redo_makes_them_again(ses
     await say(session, "first", notes="one\n")
     await say(session, "second", notes="one\ntwo\n", more="x\n")
     text = shown(await registry.run(session, "/undo"))
-    assert "2 files restored" in text
+    assert "1 file restored, 1 deleted" in text
     assert "`more` deleted, because it was made then" in text
     assert "`notes` +0 −1" in text
     assert files(session) == {"notes": "one\n"}
@@ -264,7 +264,7 @@ async def test_no_older_turn_is_taken_back_where_a_line_of_the_journal_cannot_be
     assert isinstance(proposal, Proposal)
     assert "changes may be missing here" in dict(proposal.rows)["journal"]
     text = shown(await carry_out(proposal))
-    assert "1 file restored" in text
+    assert "1 file deleted" in text
     assert "changes may be missing here" in text
     assert files(session) == {"more": "x\n", "notes": "one\n"}
 
@@ -283,7 +283,7 @@ async def test_undo_goes_on_after_a_turn_of_which_nothing_can_be_restored(sessio
     (session.project.root / "more").write_text("mine\n")
     assert "count as taken back" in shown(await registry.run(session, "/undo"))
     outcome = await carry_out(await registry.run(session, "/undo"))
-    assert "1 file restored" in shown(outcome)
+    assert "1 file deleted" in shown(outcome)
     assert isinstance(outcome, TextResult)
     assert (outcome.failed, outcome.counts) == (False, {"restored": 1, "merged": 0, "left": 0})
     assert files(session) == {"more": "mine\n"}
@@ -301,7 +301,7 @@ async def test_a_version_that_could_not_be_kept_is_named_in_the_checkpoint(
     (session.project.root / "notes").write_text("mine\n")
     monkeypatch.setattr("agent.checkpoints.restore.keep_beside", is_full)
     text = shown(await carry_out(await registry.run(session, "/undo")))
-    assert "1 file restored, 1 file left as edited" in text
+    assert "1 file deleted, 1 file left as edited" in text
     assert "could not be kept beside (No space left on device)" in text
     assert (session.checkpoints.folder / text.split("the zstd file `")[1].split("`")[0]).is_file()
 
@@ -314,3 +314,9 @@ async def test_a_rewind_of_both_is_told_without_markdown_and_a_backtick_does_not
     outcome = await registry.run(session, f"/rewind {second} both")
     assert isinstance(outcome, SessionSwitched)
     assert "- no`tes deleted, because it was made then" in outcome.notice
+
+
+async def test_undo_of_a_new_file_says_that_it_is_deleted(session: Session) -> None:
+    await say(session, "first", **{"新.py": "x\n", "out.py": "y\n"})
+    text = shown(await registry.run(session, "/undo"))
+    assert "2 files deleted" in text and "restored" not in text

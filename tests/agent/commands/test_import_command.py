@@ -64,6 +64,7 @@ async def test_what_is_chosen_is_imported_once(session: Session, home: Path) -> 
     fill(home)
     listed = await registry.run(session, "/import")
     assert isinstance(listed, Choices)
+    assert all(" kB" in item.detail for item in listed.items), "the files are of a few hundred bytes"
     seen: list[int] = []
     for item in listed.items:
         proposal = await registry.run(session, f"{listed.command} {item.id}")

@@ -96,7 +96,9 @@ def test_a_dead_server_is_told_in_each_form_and_the_message_is_kept(run: Run) ->
     text = run("--model", model, "-p", "are you there?")
     assert text.status == 1
     assert "127.0.0.1:9" in text.err
-    assert run("--model", model, "-p", "hello?", "--json").json["error"]["code"] == "refused"
+    assert "Start the server, then ask again;" in text.err and "/retry" not in text.err
+    error = run("--model", model, "-p", "hello?", "--json").json["error"]
+    assert error["code"] == "refused" and "/retry" not in error["hint"]
     lines = run("--model", model, "-p", "hello?", "--output-format", "stream-json").out.splitlines()
     assert [json.loads(line)["type"] for line in lines] == ["user", "error"]
     assert len(run("conversations", "list", "--json").json["conversations"]) == 3
@@ -170,7 +172,7 @@ def test_models_are_listed_chosen_and_tested(run: Run, tmp_path: Path) -> None:
     assert run("models", "use", "nonsense").status == 2
     dead = run("models", "test", "openai:x@http://127.0.0.1:9/v1", "--json")
     assert dead.status == 1
-    assert dead.json["error"]["hint"]
+    assert dead.json["error"]["hint"] and "/retry" not in dead.json["error"]["hint"]
 
 
 def test_memory_is_recalled_without_a_screen(run: Run) -> None:

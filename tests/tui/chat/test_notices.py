@@ -194,7 +194,7 @@ async def test_a_retry_is_counted_in_the_status_and_says_why_in_the_transcript(o
 
 async def test_a_message_sent_again_is_not_shown_twice(open_chat: Any, monkeypatch: Any) -> None:
     async def run(session: Any, line: str) -> Any:
-        return SendMessage("hello there", again=True)
+        return SendMessage("hello there", again=True, notice="The last message is sent again.")
 
     monkeypatch.setattr("agent.commands.registry.run", run)
     async with open_chat(answers=lambda _: answer("Here.")) as chat:

@@ -72,7 +72,8 @@ async def test_a_wrong_value_is_told_and_the_field_stays_open(open_chat: Open, s
         await chat.until(lambda: field.has_focus)
         await chat.type("many")
         await chat.press("enter")
-        await chat.until(lambda: "is whole number" in seen(chat))
+        await chat.until(lambda: "“many” is no value of `models.window`. It takes: whole number" in seen(chat))
+        assert "config show" not in seen(chat), "the description stands above"
         assert field.display
         field.value = "8192"
         await chat.press("enter")

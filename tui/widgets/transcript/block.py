@@ -17,6 +17,7 @@ OPEN_MARK: Final = "▾ "
 MAX_LINES: Final = 60  # shown of an open block
 MAX_LINE_CHARS: Final = 1_000  # shown of a line
 MAX_END_LINES: Final = 20  # shown of a text whose end says most
+FEW: Final = 6  # of the lines shown: a sixth as many more are shown, too, before any are left out
 MAX_GROWING_LINES: Final = 12  # shown of a text that still grows
 INDENT: Final = 2
 
@@ -41,9 +42,10 @@ class BlockExcerpt(Struct, frozen=True):
 
     @classmethod
     def of(cls, whole: BlockText) -> "BlockExcerpt":
-        """The first MAX_LINES lines of the text."""
+        """The first MAX_LINES lines of the text, and the others where they are few."""
         lines = whole.text.strip("\n").split("\n")
-        shown, hidden = lines[:MAX_LINES], max(len(lines) - MAX_LINES, 0)
+        hidden = _hidden(lines, MAX_LINES)
+        shown = lines[: len(lines) - hidden]
         if not whole.text.strip():
             return cls("", note="no text")
         is_cut = any(len(line) > MAX_LINE_CHARS for line in shown)
@@ -54,7 +56,8 @@ class BlockExcerpt(Struct, frozen=True):
     def end_of(cls, whole: BlockText) -> "BlockExcerpt":
         """The last lines of a text whose end says most, as a command's output."""
         lines = whole.text.strip("\n").split("\n")
-        shown, hidden = lines[-MAX_END_LINES:], max(len(lines) - MAX_END_LINES, 0)
+        hidden = _hidden(lines, MAX_END_LINES)
+        shown = lines[hidden:]
         if not whole.text.strip():
             return cls("", note="no text")
         more = f"{hidden:,} line{'s' if hidden > 1 else ''} above: e shows all" if hidden else ""
@@ -65,6 +68,11 @@ class BlockExcerpt(Struct, frozen=True):
         """The last lines of a text that still grows."""
         text = whole.text.strip("\n")
         return cls(_clipped(text.split("\n")[-MAX_GROWING_LINES:]), whole.language, "" if text else "nothing yet")
+
+
+def _hidden(lines: Sequence[str], most: int) -> int:
+    """How many lines are left out; few are not."""
+    return len(lines) - most if len(lines) > most + most // FEW else 0
 
 
 def _clipped(lines: Sequence[str]) -> str:

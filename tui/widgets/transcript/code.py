@@ -62,7 +62,10 @@ def _highlighted(source: str, language: str, styles: TranscriptStyles) -> list[S
     lexer = _lexer(language.lower()) if language else None
     if lexer is None:
         return [(source, styles.panel)]
-    return [(text, _style(token_type, styles)) for token_type, text in lexer.get_tokens(source)]
+    # many lexers need the end of the last line, too: the one of diffs knew a last line without it for an error
+    runs = [(text, _style(token_type, styles)) for token_type, text in lexer.get_tokens(f"{source}\n")]
+    text, style = runs.pop()
+    return [*runs, (text.removesuffix("\n"), style)] if text != "\n" else runs
 
 
 @lru_cache(maxsize=32)

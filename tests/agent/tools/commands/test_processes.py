@@ -152,8 +152,12 @@ def test_a_flood_is_bounded_counted_and_keeps_its_end(make_commands: MakeCommand
 
 
 def test_invalid_utf8_and_control_characters_come_through_as_text(commands: Commands) -> None:
-    told = run(commands, r"printf 'a\377b\033[31mred\000\r\nend'")
-    assert told.endswith("]\na\ufffdb\x1b[31mred\0\nend")
+    told = run(commands, r"printf 'a\377b\033]0;t\007red\000\r\nend'")
+    assert told.endswith("]\na\ufffdb\x1b]0;t\x07red\0\nend")
+
+
+def test_colours_are_left_out_of_what_a_command_printed(commands: Commands) -> None:
+    assert run(commands, r"printf '\033[01;34msub\033[0m 子 \033[38;5;9mred\033[m\n'").endswith("]\nsub 子 red\n")
 
 
 def test_a_command_that_cannot_be_found_is_the_shells_word(commands: Commands) -> None:

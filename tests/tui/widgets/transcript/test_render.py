@@ -10,6 +10,8 @@ from rich.cells import cell_len
 from rich.style import Style
 
 from tests.examples import examples
+from tui.widgets.transcript.block import MAX_END_LINES, BlockExcerpt, BlockText
+from tui.widgets.transcript.block import MAX_LINES as MAX_BLOCK_LINES
 from tui.widgets.transcript.code import code_lines
 from tui.widgets.transcript.items import MAX_LINES, UserItem
 from tui.widgets.transcript.markdown import block_lines
@@ -91,6 +93,25 @@ def test_a_diff_has_the_colours_of_our_own_differences_on_the_ground_of_the_code
     for text, style in (("- old 旧", look.error), ("+ new 🆕", look.good), ("@@ -1 +1 @@", look.accent)):
         assert seen[text].color == style.color
     assert {part.style.bgcolor for line in lines for part in line if part.style} == {look.panel.bgcolor}
+
+
+@pytest.mark.parametrize("diff", ["- old 旧\n+ new 🆕", "+ new 🆕\n- old 旧", " same\n- old 旧\n+ new 🆕"])
+def test_the_last_line_of_a_diff_has_its_colour(diff: str) -> None:
+    colours = {"error-ink": "#ff0000", "good-ink": "#00ff00", "panel": "#222222"}
+    look = TranscriptStyles.of_theme(colours, Style(bgcolor="#000000"))
+    lines = code_lines(diff, "diff", 40, look, labelled=False)
+    assert len(lines) == diff.count("\n") + 1
+    seen = {part.text.strip(): part.style for line in lines for part in line if part.text.strip() and part.style}
+    assert (seen["- old 旧"].color, seen["+ new 🆕"].color) == (look.error.color, look.good.color)
+
+
+@pytest.mark.parametrize(("lines", "shown"), [(MAX_BLOCK_LINES + 4, MAX_BLOCK_LINES + 4), (200, MAX_BLOCK_LINES)])
+def test_an_open_block_hides_no_few_lines(lines: int, shown: int) -> None:
+    excerpt = BlockExcerpt.of(BlockText("\n".join(f"行 {number}" for number in range(lines)), "diff"))
+    assert len(excerpt.text.split("\n")) == shown
+    assert bool(excerpt.note) == (shown < lines)
+    end = BlockExcerpt.end_of(BlockText("\n".join("x" for _ in range(MAX_END_LINES + 2))))
+    assert len(end.text.split("\n")) == MAX_END_LINES + 2 and not end.note
 
 
 def test_a_table_aligns_wide_characters() -> None:
