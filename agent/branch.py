@@ -9,7 +9,7 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from agent.branch_changes import branch_change
-from agent.events import SessionEvent, UserStored
+from agent.events import Notice, SessionEvent, UserStored
 from context.checklist import Checklist, is_checklist, parse_checklist
 from foundation.errors import Misuse, TemporaryFailure
 from foundation.privacy import Cleared
@@ -42,12 +42,12 @@ class OpenBranch:
         self.conversation, self.rewritten, self.rewound, self.dropped = conversation, None, "", ""
         self._known = conversation.leaf if conversation else None
 
-    async def take_changes(self) -> tuple[str, ...]:
-        """What another window did to the branch since this session left it, in a sentence; given once."""
+    async def take_changes(self) -> tuple[Notice, ...]:
+        """What another window did to the branch since this session left it; given once."""
         if (conversation := self.conversation) is None:
             return ()
 
-        def read() -> str:
+        def read() -> Notice | None:
             stored, known = self._memory.conversations, self._known
             with suppress(NotFound):  # deleted meanwhile: what needs it says so
                 self._known = stored.at(conversation.seq).leaf

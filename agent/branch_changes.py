@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, takewhile
 from typing import Final
 
+from agent.events import Notice
 from memory.conversations import Conversations
 from memory.errors import NotFound
 from memory.records import UNDOES, Entry, EntryKind
@@ -11,19 +12,24 @@ from memory.records import UNDOES, Entry, EntryKind
 MOST_READ: Final = 2_000  # entries of each branch
 
 
-def branch_change(conversations: Conversations, known: int | None, leaf: int | None, *, rewriting: bool = False) -> str:
-    """A sentence about how the branch that ended with `known` became the one that ends with `leaf`; "" where it did not
-    change. Both are seqs. `rewriting`: the next message begins a branch elsewhere. Blocks."""
+def branch_change(
+    conversations: Conversations, known: int | None, leaf: int | None, *, rewriting: bool = False
+) -> Notice | None:
+    """A notice of how the branch that ended with `known` became the one that ends with `leaf`, with the messages that
+    came; None where there is nothing to say. Both are seqs. `rewriting`: the next message begins a branch elsewhere.
+    Blocks."""
     if known == leaf:
-        return ""
+        return None
     try:
         before, now = list(_path(conversations, known)), list(_path(conversations, leaf))
     except NotFound:
-        return "This conversation was changed in another window. The context is what is stored now."
+        return Notice("warning", "This conversation was changed in another window. The context is what is stored now.")
     shared = {entry.seq for entry in before} & {entry.seq for entry in now}
     gone = list(takewhile(lambda entry: entry.seq not in shared, before))
     added = list(takewhile(lambda entry: entry.seq not in shared, now))
-    return _sentence(gone, added, rewriting)
+    sentence = _sentence(gone, added, rewriting)
+    messages = tuple(entry.seq for entry in reversed(added) if entry.kind is EntryKind.MESSAGE)
+    return Notice("warning", sentence, messages) if sentence else None
 
 
 def _sentence(gone: Sequence[Entry], added: Sequence[Entry], rewriting: bool) -> str:

@@ -30,10 +30,12 @@ from models.messages import RecalledSpan, ToolCall, Usage
 
 
 class Notice(Struct, frozen=True):
-    """A quiet line: a file was reloaded, a rule is broken. `level` is info, warning or error."""
+    """A quiet line: a file was reloaded, a rule is broken. `level` is info, warning or error. `entries` are the seqs of
+    the stored messages that it is about, oldest first."""
 
     level: str
     text: str
+    entries: tuple[int, ...] = ()
 
 
 class Archiving(Struct, frozen=True):

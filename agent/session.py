@@ -223,8 +223,8 @@ class Session:
         try:
             await asyncio.to_thread(self.checkpoints.prune_once, self._conversation_id())
             warnings = self._compression.take_warning() + self.jobs.take_warnings() + await self.file_notices()
-            for sentence in await self.branch.take_changes() + warnings:
-                yield Notice("warning", sentence)
+            for notice in (*await self.branch.take_changes(), *(Notice("warning", each) for each in warnings)):
+                yield notice
             async with aclosing(self.branch.rewriting(turn.events(), lambda: ports.store.newest)) as events:
                 async for event in events:
                     if isinstance(event, UserStored):

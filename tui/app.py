@@ -127,18 +127,28 @@ class PalimpsestApp(ChangesOnlyApp):
         """Shows the keys of the screen on top and, of the chat, the commands; does what is chosen."""
         hold_keys(self, self._show_keys())
 
+    def show_keys_after_prompt(self) -> None:
+        """Shows them after a `?` in an empty prompt, where what is typed next goes on."""
+        hold_keys(self, self._show_keys(after_prompt=True))
+
     def action_show_palette(self) -> None:
         """Shows all that can be done in the chat; does what is chosen."""
         hold_keys(self, self._show_palette())
 
     @work(exclusive=True, group="palette")
-    async def _show_keys(self) -> None:
+    async def _show_keys(self, *, after_prompt: bool = False) -> None:
         from tui.palette.key_rows import key_rows
         from tui.palette.rows import command_rows
 
         commands = command_rows() if self.screen is self.chat else []
-        note = "Enter does it · Esc leaves · the setting screen.keys changes them"
-        await self._choose("Keys and commands", lambda: [*key_rows(self.screen), *commands], note)
+        prompt = self.chat.prompt
+        if not after_prompt:
+            note = "Enter does it · Esc leaves · the setting screen.keys changes them"
+            await self._choose("Keys and commands", lambda: [*key_rows(self.screen), *commands], note)
+        elif prompt.text == "?":  # nothing more came at once
+            note = "Enter does it · typing goes on in the prompt · Esc leaves · F1 has a field that narrows the list"
+            rows = [*key_rows(self.screen), *commands]
+            await self._choose("Keys and commands", lambda: rows, note, prompt.insert)
 
     @work(exclusive=True, group="palette")
     async def _show_palette(self) -> None:
@@ -153,14 +163,23 @@ class PalimpsestApp(ChangesOnlyApp):
         rows = [*command_rows(), *of_session, *actions, *setting_rows(), *theme_rows(self.available_themes)]
         await self._choose("Palette", lambda: rows, "Enter does it · Esc leaves · F1 lists the keys")
 
-    async def _choose(self, title: str, rows: "Callable[[], list[PaletteRow]]", note: str) -> None:
+    async def _choose(
+        self,
+        title: str,
+        rows: "Callable[[], list[PaletteRow]]",
+        note: str,
+        type_on: Callable[[str], object] | None = None,
+    ) -> None:
         """Shows the rows and does what is chosen; closes a list that is open instead."""
         from tui.palette.screen import PaletteScreen
 
         if isinstance(self.screen, PaletteScreen):
             self.screen.dismiss(None)
             return
-        row = await self.push_screen_wait(PaletteScreen(title, rows(), note))
+        screen = PaletteScreen(title, rows(), note, type_on)
+        row = await self.push_screen_wait(screen)
+        if type_on and not screen.is_typed_on and self.chat.prompt.text == "?":  # it was no text
+            self.chat.prompt.clear()
         if row is None:
             return
         if row.line.endswith(" "):

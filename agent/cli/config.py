@@ -7,7 +7,7 @@ import click
 
 from agent.cli import output
 from agent.cli.group import CliGroup, nearest
-from agent.cli.invocation import Invocation, current
+from agent.cli.invocation import Invocation, NoWorkspace, current
 from agent.config.config import ConfigProblem, LoadedConfig, check_file, read_config, user_config
 from agent.config.edit import parse_value
 from agent.config.secrets import without_secrets
@@ -60,13 +60,20 @@ def show(name: str | None) -> None:
 def set_(name: str, value: str, user: bool) -> None:
     """Set NAME to VALUE in the workspace's file, or with --user in your own.
 
+    Outside of a workspace a setting of the screen is set in your own.
     Comments and everything else in the file stay; the file as it was is kept as a version.
     """
     invocation = current()
     setting = _setting(name)
     parsed = parse_value(setting, value)
-    workspace = invocation.workspace if user else invocation.prepare()
-    file = settings_file(workspace, invocation.environment, setting, user=user)
+    is_users = user or _is_users(invocation, setting)
+    try:
+        workspace = invocation.workspace if is_users else invocation.prepare()
+    except NoWorkspace as error:
+        raise NoWorkspace(
+            error.title, error.message, f"{error.hint} --user sets it for all your workspaces."
+        ) from error
+    file = settings_file(workspace, invocation.environment, setting, user=is_users)
     save_settings(workspace, invocation.environment, file, [(setting, parsed)])
     if invocation.json:
         output.json_object({"name": setting.name, "value": parsed, "path": str(file.path)})
@@ -140,6 +147,12 @@ def _setting(name: str) -> Setting:
         hint = f"Did you mean “{similar}”?" if similar else f"`{PROGRAM} config show` lists them."
         raise Misuse("Unknown setting", f"There is no setting “{name}”.", hint)
     return setting
+
+
+def _is_users(invocation: Invocation, setting: Setting) -> bool:
+    """Whether the setting is of the screen, and there is no workspace that it could be meant for."""
+    is_meant = invocation.is_workspace_named or invocation.workspace.is_workspace
+    return setting.name.startswith("screen.") and not is_meant
 
 
 def _print_setting(invocation: Invocation, reading: LoadedConfig, setting: Setting) -> None:

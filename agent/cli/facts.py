@@ -67,8 +67,8 @@ _PROGRAM_FACTS = (
     ),
     Fact(
         "stopping and keys",
-        "Esc stops an answer and keeps what came. Ctrl+C clears the prompt into the history; twice, it quits. "
-        "Ctrl+J makes a new line. With --screen-reader, Ctrl+C stops an answer.",
+        "Esc or Ctrl+C stops an answer and keeps what came. Ctrl+C clears the prompt into the history first; twice, "
+        "where nothing goes on, it quits. Ctrl+J makes a new line.",
         ("keys", "stop", "esc", "quit", "newline", "keyboard", "按键"),
     ),
 )

@@ -144,9 +144,14 @@ class Invocation:
             refuse_read_only(access.workspace, access.trust_state)
         self._print_access_notice(access)
 
+    @property
+    def is_workspace_named(self) -> bool:
+        """Whether a flag or a variable names it."""
+        return self.workspace_flag is not None or bool(self.environment.get("PALIMPSEST_WORKSPACE"))
+
     def _no_workspace(self) -> NoWorkspace:
         root = self.workspace.root
-        if self.workspace_flag is not None or self.environment.get("PALIMPSEST_WORKSPACE"):
+        if self.is_workspace_named:
             problem = "is no workspace" if root.exists() else "is not there"
             return NoWorkspace("No workspace", f"{root} {problem}.", f"`{own_command('init', str(root))}` makes one.")
         return NoWorkspace(

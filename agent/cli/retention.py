@@ -11,7 +11,7 @@ from agent.cli import output
 from agent.cli.group import CliCommand
 from agent.cli.invocation import Invocation, current
 from foundation.clock import SystemClock, iso
-from foundation.errors import Misuse
+from foundation.errors import Misuse, TemporaryFailure
 from foundation.figures import counted
 from foundation.program import own_command
 from foundation.sizes import format_size
@@ -107,6 +107,8 @@ def _print_result(invocation: Invocation, planned: RetentionPlan, result: Retent
 
     for sentence in result.sentences:
         output.narrate(sentence)
+    if result.is_pending:
+        invocation.status = TemporaryFailure.exit_status
     if invocation.json:
         output.json_object(
             {

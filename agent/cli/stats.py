@@ -8,11 +8,10 @@ from agent.cli import output
 from agent.cli.group import CliCommand
 from agent.cli.invocation import current
 from foundation.errors import PalimpsestError
-from foundation.sizes import MEGABYTE, format_size
+from foundation.sizes import format_size
 
 if TYPE_CHECKING:
     from memory.memory import Memory
-    from memory.upkeep.disk import DiskUse
 
 
 @click.command(cls=CliCommand)
@@ -28,7 +27,7 @@ def command() -> None:
     from agent.services.trends import count_rows, trend_rows
     from agent.spending.report import caps_sentence, spending_report, spending_tables
     from foundation.clock import SystemClock
-    from memory.upkeep.disk import measure
+    from memory.upkeep.disk import disk_words, measure
 
     invocation = current()
     budget_mb = invocation.loaded_config.config.disk.budget_mb
@@ -78,7 +77,7 @@ def command() -> None:
         ),
         *([("vectors", _vectors_sentence(vectors))] if vectors else []),
         ("database", format_size(figures.database_bytes)),
-        ("on disk", _disk_words(use, budget_mb)),
+        ("on disk", disk_words(use, budget_mb)),
     ]
     output.table(rows, ("WHAT", "HOW MUCH"))
     if trend := trend_rows(days, SystemClock().now().astimezone().date()):
@@ -97,14 +96,6 @@ def command() -> None:
     if sentence := caps_sentence(spent):
         output.line()
         output.line(sentence)
-
-
-def _disk_words(use: "DiskUse", budget_mb: int) -> str:
-    """What memory takes on disk, its largest parts, and what is free."""
-    budget = f" of {format_size(budget_mb * MEGABYTE)}" if budget_mb else ""
-    parts = ", ".join(f"{part.name} {format_size(part.size)}" for part in use.parts[:4])
-    free = "" if use.free is None else f"; {format_size(use.free)} free"
-    return f"{format_size(use.size)}{budget}  ({parts}){free}"
 
 
 def _vectors(memory: "Memory", embedder: str) -> dict[str, Any] | None:

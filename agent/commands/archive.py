@@ -51,7 +51,7 @@ async def _compact(session: Session, rest: str) -> Outcome:
 
 
 async def _undo(session: Session) -> Outcome:
-    changes = await session.branch.take_changes()
+    changes = [notice.text for notice in await session.branch.take_changes()]
     receipt = await session.compaction.undo()
     return TextResult(" ".join([*changes, receipt.text]), changes_context=True)
 
@@ -97,7 +97,7 @@ def compact_arguments(rest: str) -> CompactArguments:
 
 async def _turns_proposal(session: Session, arguments: CompactArguments) -> Outcome:
     label, focus = clear(arguments.label), clear(arguments.focus)
-    changes = await session.branch.take_changes()
+    changes = [notice.text for notice in await session.branch.take_changes()]
     outlook = await session.compaction.preview(focus=focus)
     if outlook is None:
         return TextResult(" ".join([*changes, await session.compaction.nothing_leaves()]))

@@ -150,12 +150,15 @@ async def _stats(session: Session, _rest: str) -> Outcome:
 async def _stats_text(session: Session) -> str:
     from agent.services.trends import count_rows, trend_rows
     from agent.spending.report import caps_sentence, spending_report, spending_tables
+    from memory.upkeep.disk import disk_words, measure
 
     memory, now = session.memory, session.clock.now()
     rows = await asyncio.to_thread(memory.spending)
     figures, days = await asyncio.to_thread(memory.statistics), await asyncio.to_thread(memory.tokens_by_day)
     report = spending_report(rows, session.config.models, now)
     counts = [*count_rows(figures), *trend_rows(days, now.astimezone().date())]
+    use = await asyncio.to_thread(measure, session.workspace)
+    counts.append(("on disk", disk_words(use, session.config.disk.budget_mb)))
     parts = ["\n".join(f"- {name}: `{value}`" for name, value in counts)]
     parts += [
         "\n".join([_row(heads), _row(["---", *["--:"] * (len(heads) - 2), "---"]), *map(_row, cells)])

@@ -31,11 +31,11 @@ class PermissionMode(StrEnum):
             case PermissionMode.READ_ONLY:
                 return "reading is free; nothing is changed, run or sent."
             case PermissionMode.EDIT:
-                return "edits in the project are allowed; commands ask."
+                return "edits in the project are free; commands ask."
             case PermissionMode.AUTO if sandboxed:
-                return "edits in the project and commands in the sandbox are allowed; what deletes asks."
+                return "edits and sandboxed commands are free; what deletes asks."
             case PermissionMode.AUTO:
-                return "edits in the project are allowed; commands ask: no sandbox here."
+                return "edits are free; commands ask: there is no sandbox here."
 
     @property
     def next(self) -> "PermissionMode":

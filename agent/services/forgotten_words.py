@@ -6,12 +6,17 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from foundation.files import exists
+from foundation.files import exists, list_names
 
 if TYPE_CHECKING:  # the first frame must not load the store
     from memory.forgotten.guard import ForgottenWords
 
 JOBS: Final = "forgotten"  # the folder of the jobs, in a workspace's state
+
+
+def jobs_of(state: Path) -> tuple[str, ...]:
+    """The names of the jobs' files: others where something was forgotten meanwhile. Blocks."""
+    return tuple(sorted(list_names(state / JOBS))) if exists(state / JOBS) else ()
 
 
 def without_forgotten(state: Path, text: str) -> str:

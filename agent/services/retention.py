@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from agent.services.conversation_deletion import delete_conversations
+from agent.services.forget import NotForgottenYet
 from memory.errors import NotFound, StoreBusy
 
 if TYPE_CHECKING:  # the help of a command must not load the store
@@ -28,6 +29,7 @@ class RetentionResult(Struct, frozen=True, kw_only=True):
     archived: ArchivingRun | None = None
     deleted: tuple[str, ...] = ()
     sentences: tuple[str, ...] = ()
+    is_pending: bool = False  # the deletion is begun, and goes on with the next command
 
 
 def carry_out(
@@ -60,7 +62,12 @@ def carry_out(
                 continue
             leaving.append(conversation)
         report()
-    if leaving:
-        sentences += delete_conversations(memory, leaving).sentences
-    deleted = [conversation.id for conversation in leaving]
-    return RetentionResult(archived=run, deleted=tuple(deleted), sentences=tuple(dict.fromkeys(sentences)))
+    deleted, is_pending = [conversation.id for conversation in leaving], False
+    try:
+        sentences += delete_conversations(memory, leaving).sentences if leaving else ()
+    except NotForgottenYet as error:
+        sentences.append(f"{error.message} {error.hint}".strip())
+        deleted, is_pending = [], True
+    return RetentionResult(
+        archived=run, deleted=tuple(deleted), sentences=tuple(dict.fromkeys(sentences)), is_pending=is_pending
+    )

@@ -5,11 +5,12 @@ the order of the calls.
 """
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator, Callable, Sequence
 from concurrent.futures import CancelledError
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from threading import Event
-from typing import Final
+from typing import Any, Final, cast
 
 from msgspec import Struct, structs
 from msgspec.structs import replace
@@ -30,9 +31,11 @@ from context.sources.skills import Skill
 from foundation.errors import PalimpsestError
 from foundation.privacy import Cleared
 from memory.records import new_id
+from memory.tool_calls import MOST_DESCRIBED
 from models.messages import ToolCall
 
 MAX_PARALLEL: Final = 8
+_NAMING: Final = {"read_file": "path", "write_file": "path", "edit_file": "path", "run_command": "command"}
 MOST_MISTAKES: Final = 3  # answers in a row with malformed calls alone, each with another mistake
 STOPPED: Final = "The user stopped the turn."
 UNATTENDED: Final = "Nobody could be asked for permission."
@@ -112,7 +115,7 @@ class ToolCalls:
             planned = await asyncio.to_thread(self._plan, call, result_id)
             if isinstance(planned, ToolOutput):
                 malformed += [planned.whole] * planned.malformed
-                summary = f"{call.name or 'a tool'}: {_first_sentence(planned.whole)}"
+                summary = f"{_heading(call)}: {_first_sentence(planned.whole)}"
                 yield events.ToolStarted(call, summary)
                 yield await self._stored(call, planned, result_id, summary)
             elif planned.only_reads and self._tools.only_reads(call):
@@ -302,3 +305,16 @@ def _refusal(answer: PermissionAnswer) -> str:
 
 def _first_sentence(text: str) -> str:
     return text.split("\n", 1)[0].partition(". ")[0]
+
+
+def _heading(call: ToolCall) -> str:
+    """`write out.py` of a call that was not understood: as the summary of one that is; else the tool's name."""
+    argument = _NAMING.get(call.name, "")
+    text: Any = None
+    with suppress(ValueError, RecursionError):
+        arguments = json.loads(call.arguments)
+        text = cast("dict[str, Any]", arguments).get(argument) if isinstance(arguments, dict) else None
+    if not isinstance(text, str) or not text.strip():
+        return call.name or "a tool"
+    verb, line = call.name.partition("_")[0], " ".join(text.split())
+    return f"{verb} {line if len(line) <= MOST_DESCRIBED else f'{line[: MOST_DESCRIBED - 1]}…'}"

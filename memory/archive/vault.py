@@ -279,10 +279,13 @@ class Vault:
             self._cache.drop(page_id)
 
     def take_back(
-        self, entries: Sequence[int], archives: Sequence[int], on_entries: Callable[[int], None] = lambda _: None
+        self,
+        ranges: Sequence[tuple[int, int]],
+        archives: Sequence[int],
+        on_entries: Callable[[int], None] = lambda _: None,
     ) -> int:
-        """Takes the archiving of these entries in these archives (seqs) back: their texts return to the store, and
-        pages that nothing else needs are deleted. Gives the number of entries whose text returned.
+        """Takes the archiving of entries (`ranges` of their seqs) in these archives (seqs) back: their texts return to
+        the store, and pages that nothing else needs are deleted. Gives the number of entries whose text returned.
 
         `on_entries` receives that number as it grows; an exception from it ends the work. Raises Damaged where a page
         cannot be read exactly: that entry and those that follow stay. It may be repeated.
@@ -292,7 +295,7 @@ class Vault:
         return take_back(
             self._cold,
             self.storage,
-            entries,
+            ranges,
             archives,
             text_of=self._texts.exact_entry,
             release=self.release,

@@ -14,9 +14,19 @@ from foundation.files import scan, status
 from foundation.paths import LINKABLE_FILES, LINKABLE_FOLDERS, Workspace
 
 MADE_AGAIN = frozenset(
-    {"pages", "postings", "vectors", "prompt-caches", "pack-cache", "cold.db-writers", "backup", "backup.json"}
+    {
+        "pages",
+        "postings",
+        "vectors",
+        "prompt-caches",
+        "pack-cache",
+        "cold.db-writers",
+        "backup",
+        "backup.json",
+        "upkeep.json",
+    }
 )
-"""Names in `.palimpsest/` that are not saved: caches, locks, and the state of backups themselves."""
+"""Names in `.palimpsest/` that are not saved: caches, locks, and the state of backups and of upkeep."""
 
 _REWRITTEN = (".manifest", "/workspace.id", "/deleted.ids")
 _BODIES = ("packs", "versions/objects", "checkpoints/objects", "knowledge")

@@ -135,7 +135,7 @@ class Forgetting:
             places=found.places,
             bytes=found.bytes,
             found=found.found,
-            left=tuple(dict.fromkeys((*job.kept, *found.others))),
+            left=tuple(dict.fromkeys((*job.kept, *(line.file for line in job.kept_lines), *found.others))),
             sentences=job.sentences,
         )
         return replace(job, receipt=receipt)

@@ -4,6 +4,7 @@ from memory.cold.encoding import to_bytes
 from memory.forget.work import ForgetWork, StepCounts, line_hash
 from memory.forgotten.fingerprints import Fingerprints
 from memory.hot.parse import lines_of, parse
+from memory.versions.cause import Author, caused_by
 from memory.versions.manifest import Version
 
 
@@ -15,7 +16,8 @@ def forget_notes(work: ForgetWork) -> StepCounts:
         if file.problem:
             continue
         if numbers := lines_that_go(work, file.path, file.text):
-            hot.edit(file.path, lambda before, name=file.path: _without(work, name, before))
+            with caused_by(Author.USER, "forget"):
+                hot.edit(file.path, lambda before, name=file.path: _without(work, name, before))
             gone += len(numbers)
     return StepCounts({"lines": gone})
 

@@ -10,9 +10,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from foundation.clock import to_ms
+from foundation.errors import Misuse
 from foundation.files import exists, read_bytes
 from foundation.paths import draft_name
 from foundation.terminal_text import visible_line
+from memory.cold.encoding import to_bytes
 from memory.cold.recalled_results import both_forms
 from memory.cold.sql import batches, each, fetch, marks
 from memory.forget.choice import Chosen, NamedLine
@@ -78,11 +80,19 @@ NO_PLAN: Final = ForgetPlan(title="", job=ForgetJob(id="", begun_ms=0))
 
 
 def plan_forgetting(memory: Memory, chosen: Chosen, now: datetime) -> ForgetPlan:
-    """Looks at everything once. Changes nothing. Blocks."""
+    """Looks at everything once. Changes nothing. Blocks. Raises Misuse for words that stand in every workspace."""
     secret = memory.cold.secret
     entries, conversations = list(chosen.entries), list(chosen.conversations)
     words = Fingerprints.of(encodings(_cases(chosen.words)), secret)
     pieces = Fingerprints.of((raw for piece in _pieces(memory, chosen) for raw in encodings_of_piece(piece)), secret)
+    own = memory.cold.read(_own_words)
+    if words.holds(own):
+        raise Misuse(
+            "Too general",
+            f"{chosen.title} is a word that Palimpsest's own files are made of: it would be found for ever.",
+            "Name more of the words, or an id.",
+        )
+    pieces = pieces.without(pieces.found(own))
     pieces, also_said = _without_said_elsewhere(memory, pieces, words, entries, conversations)
     job = ForgetJob(
         id=new_id("f"),
@@ -97,7 +107,8 @@ def plan_forgetting(memory: Memory, chosen: Chosen, now: datetime) -> ForgetPlan
     )
     work = ForgetWork(memory, job)
     kept = tuple(_kept(work))
-    work = ForgetWork(memory, job := replace(job, kept=kept))
+    staying = {found for name in kept for found in work.prints.found(read_bytes(memory.workspace.root / name))}
+    work = ForgetWork(memory, job := replace(job, kept=kept, kept_prints=tuple(sorted(staying))))
     derived = _derived(work, set(entries), set(conversations))
     return ForgetPlan(
         title=chosen.title,
@@ -115,10 +126,23 @@ def plan_forgetting(memory: Memory, chosen: Chosen, now: datetime) -> ForgetPlan
     )
 
 
+def _own_words(db: apsw.Connection) -> bytes:
+    """What the files of every workspace hold: the store's schema, and the kinds and roles of its rows."""
+    schema = [sql for (sql,) in fetch(db, "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")]
+    return "\n".join([*schema, *EntryKind, *Role, "palimpsest", "archive delegate knowledge chat"]).encode()
+
+
 def keeping_lines(memory: Memory, plan: ForgetPlan, lines: Collection[NamedLine]) -> ForgetPlan:
     """The plan with these lines of notes staying as they are. All else that holds the words goes."""
     kept = {NoteLine(line.file, line_hash(memory.cold.secret, line.text)) for line in lines}
-    job = replace(plan.job, kept_lines=tuple(kept), lines=tuple(line for line in plan.job.lines if line not in kept))
+    prints = Fingerprints(plan.job.prints, memory.cold.secret)
+    staying = {found for line in lines for found in prints.found(to_bytes(line.text))}
+    job = replace(
+        plan.job,
+        kept_lines=tuple(kept),
+        lines=tuple(line for line in plan.job.lines if line not in kept),
+        kept_prints=tuple(sorted({*plan.job.kept_prints, *staying})),
+    )
     return replace(plan, job=job, lines=tuple(line for line in plan.lines if line not in lines))
 
 

@@ -66,7 +66,9 @@ def scan_workspace(work: ForgetWork, on_file: Callable[[int], None] = lambda _: 
 
 
 def is_ours(space: Workspace, name: str) -> bool:
-    """Whether this program writes the file: its state, the mirrors, and the notes."""
+    """Whether this program writes the file: its state but for the person's configuration, the mirrors, the notes."""
+    if name == space.config.relative_to(space.root).as_posix():
+        return False
     return name.startswith((f"{space.state.name}/", "conversations/", "memory/")) or name == "MEMORY.md"
 
 

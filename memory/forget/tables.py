@@ -34,6 +34,7 @@ def forget_names(work: ForgetWork) -> StepCounts:
         for kind, seq, name in held:
             packs |= _forget_name(db, work, kind, seq, name)
         _forget_states(db, work)
+        _forget_models(db, work)
         forget_synced(db, work.prints.holds)
         seal(db, storage, sorted(packs))
         return len(held)
@@ -62,6 +63,14 @@ def _forget_name(db: apsw.Connection, work: ForgetWork, kind: str, seq: int, nam
         case _:
             untag(db, seq, name)
     return packs_of_archive(db, seq)
+
+
+def _forget_models(db: apsw.Connection, work: ForgetWork) -> None:
+    """Takes the words out of the names of models, which people give."""
+    for table in ("usage", "model_requests"):
+        for (model,) in fetch(db, f"SELECT DISTINCT model FROM {table}"):
+            if work.prints.holds(model.encode()):
+                run(db, f"UPDATE {table} SET model = ? WHERE model = ?", (work.replaced(model), model))
 
 
 def _forget_states(db: apsw.Connection, work: ForgetWork) -> None:

@@ -36,7 +36,8 @@ class ForgottenWords:
                     job = self._journal.read(id_)
                 except (FileNotFoundError, Damaged):
                     continue
-                self._by_job[id_] = job.prints if job.begun_ms >= self._since_ms else ()
+                words = tuple(set(job.prints) - set(job.kept_prints))
+                self._by_job[id_] = words if job.begun_ms >= self._since_ms else ()
             if new:
                 every = (each for prints in self._by_job.values() for each in prints)
                 self._prints = Fingerprints(every, secret_at(self._secret_file, make=False))

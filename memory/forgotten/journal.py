@@ -59,6 +59,7 @@ class ForgetJob(Struct, frozen=True, kw_only=True):
     images: tuple[str, ...] = ()  # names of images of the clipboard that they attach
     kept_lines: tuple[NoteLine, ...] = ()  # that the person keeps, though they hold the words
     kept: tuple[str, ...] = ()  # files, relative names, in which the person keeps the words
+    kept_prints: tuple[Fingerprint, ...] = ()  # of what the person keeps somewhere: it is not kept from being written
     done: tuple[str, ...] = ()  # steps
     counts: Mapping[str, int] = field(default_factory=dict[str, int])
     sentences: tuple[str, ...] = ()

@@ -78,14 +78,15 @@ class Inbox:
         self._device = ""
 
     def take(self, operations: Sequence[Operation], device: str) -> Taken:
-        """Applies them; `device` names who made them. What the triggers note of it is no change of this device.
+        """Applies them, of which deletions come first; `device` names who made them. What the triggers note of it is no
+        change of this device.
 
         Raises SegmentDamaged for values that no version of this program writes.
         """
         self._device = device
         ((before,),) = fetch(self._db, "SELECT coalesce(max(entry), 0) FROM sync_entries")
         found = [0, 0, 0, 0]
-        for operation in sorted(operations, key=_deletions_first):
+        for operation in operations:
             try:
                 self._take_one(operation, found)
             except (ValueError, OverflowError, KeyError, OSError) as error:
@@ -208,7 +209,7 @@ class Inbox:
 
     @cached_property
     def _tokens(self) -> dict[str, int]:
-        return deletions.tokens(self._db)  # deletions come first: no conversation was made since
+        return deletions.tokens(self._db)  # deletions come before what would make a conversation
 
     def _seq_of(self, conversation: int, id_: str) -> int | None:
         row = first(self._db, "SELECT seq FROM entries WHERE conversation = ? AND id = ?", (conversation, id_))
@@ -227,10 +228,6 @@ def _with_cleared_names(operation: EntryOperation) -> EntryOperation:
         id=_cleared_name(operation.id),
         parent=_cleared_name(operation.parent),
     )
-
-
-def _deletions_first(operation: Operation) -> int:
-    return not isinstance(operation, DeletionOperation | ForgettingOperation)
 
 
 def _refuse_clock(clock: int) -> None:

@@ -1,6 +1,6 @@
 """Reads the segments that other devices wrote to a location. A damaged one is named, and read once it is whole."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import apsw
 from msgspec import Struct
@@ -17,9 +17,11 @@ from memory.sync.encryption import Keys
 from memory.sync.errors import NewerSegment, NoKey, SegmentDamaged
 from memory.sync.inbox import Inbox, Taken
 from memory.sync.names import SegmentName
+from memory.sync.operation import DeletionOperation, ForgettingOperation, Operation
 from memory.sync.segment import Segment, damaged, decode_segment
 
 _LONGEST_NAME = 60
+_AT_ONCE = 100  # operations of a transaction: some 60 ms
 
 
 class Unread(Struct, frozen=True):
@@ -47,7 +49,8 @@ class OtherLogs:
     ) -> tuple[Taken, int, bool]:
         """Reads what is new; gives what was taken, the number of segments, and whether it was stopped before the end.
 
-        Each segment is applied in one transaction, with the note that it was read.
+        A segment is applied in small transactions, so that a chat that goes on meanwhile waits for none of them. One
+        that was not applied to its end is applied once more: what is there is not taken again.
         """
         where = self._place.name
         sql = "SELECT name FROM sync_read WHERE location = ? AND problem = ''"
@@ -58,27 +61,39 @@ class OtherLogs:
                 continue
             if should_stop():
                 return taken, count, True
-            try:
-                if listed[text] > LONGEST_FILE:
-                    raise damaged(name)
-                segment = decode_segment(name, self._place.read(text), self._keys)
-                taken += self._cold.write(lambda db, segment=segment, text=text: self._apply(db, segment, text))
+            if (segment := self._opened(name, text, listed[text])) is None:
+                continue
+            for batch in _batches(segment.operations):
+                try:
+                    taken += self._cold.write(lambda db, segment=segment, batch=batch: self._apply(db, segment, batch))
+                except SegmentDamaged as error:
+                    self._note(text, error)
+                    break
+                if should_stop():
+                    return taken, count, True
+            else:
+                self._cold.write(lambda db, text=text: self._record(db, text, ""))
                 count += 1
-            except (SegmentDamaged, NewerSegment, NoKey) as error:
-                self._note(text, error)
-            except Damaged as error:  # gone since it was listed
-                self._note(text, error)
         self._forget_missing(names)
         return taken, count, False
 
-    def _apply(self, db: apsw.Connection, segment: Segment, name: str) -> Taken:
+    def _opened(self, name: SegmentName, text: str, size: int) -> Segment | None:
+        """The segment of that name; None where it cannot be read, which is noted."""
+        try:
+            if size > LONGEST_FILE:
+                raise damaged(name)
+            return decode_segment(name, self._place.read(text), self._keys)
+        except (Damaged, NewerSegment, NoKey) as error:  # damaged, or gone since it was listed
+            self._note(text, error)
+            return None
+
+    def _apply(self, db: apsw.Connection, segment: Segment, operations: Sequence[Operation]) -> Taken:
         shown = visible_line(segment.name)[:_LONGEST_NAME]
         inbox = Inbox(db, self._cold.clock, self._cold.analyse)
-        taken = inbox.take(segment.operations, f"{shown} ({segment.device})")
+        taken = inbox.take(operations, f"{shown} ({segment.device})")
         now = to_ms(self._cold.clock.now())
         sql = "INSERT OR REPLACE INTO sync_devices (id, name, read_ms) VALUES (?, ?, ?)"
         run(db, sql, (segment.device, shown, now))
-        self._record(db, name, "")
         return taken
 
     def _note(self, name: str, error: PalimpsestError) -> None:
@@ -98,6 +113,13 @@ class OtherLogs:
                     run(db, "DELETE FROM sync_read WHERE location = ? AND name = ?", (self._place.name, name))
 
         self._cold.write(forget)
+
+
+def _batches(operations: Sequence[Operation]) -> Iterator[Sequence[Operation]]:
+    """The operations in small transactions, deletions first; one without any for an empty segment."""
+    ordered = sorted(operations, key=lambda each: not isinstance(each, DeletionOperation | ForgettingOperation))
+    for start in range(0, max(1, len(ordered)), _AT_ONCE):
+        yield ordered[start : start + _AT_ONCE]
 
 
 def unread_segments(db: apsw.Connection, location: str) -> list[Unread]:

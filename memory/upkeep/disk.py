@@ -68,6 +68,14 @@ def free_bytes(folder: Path) -> int | None:
         return None
 
 
+def disk_words(use: DiskUse, budget_mb: int) -> str:
+    """What memory takes, its largest parts, and what is free: `5.7 MB of 5.9 MB (database 5.7 MB); 63.9 GB free`."""
+    budget = f" of {format_size(budget_mb * MEGABYTE)}" if budget_mb else ""
+    parts = ", ".join(f"{part.name} {format_size(part.size)}" for part in use.parts[: _LARGEST_PARTS + 1])
+    free = "" if use.free is None else f"; {format_size(use.free)} free"
+    return f"{format_size(use.size)}{budget} ({parts}){free}"
+
+
 def disk_warning(use: DiskUse, settings: DiskSettings, *, advice: str) -> str:
     """What is wrong with the room, what takes it and what to do, in sentences; "" where all is well."""
     problems = [*_over_budget(use, settings), *_low_on_space(use, settings)]

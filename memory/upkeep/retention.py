@@ -178,7 +178,7 @@ def undo(memory: Memory, on_entries: Callable[[int], None] = lambda _: None) -> 
         raise Misuse("Nothing to take back", "No archiving by a rule or from /clean is left to take back.")
     for archived in run.archived:
         done += memory.vault.take_back(
-            archived.seqs, archived.archives, lambda count, done=done: on_entries(done + count)
+            archived.ranges, archived.archives, lambda count, done=done: on_entries(done + count)
         )
     undone = structs.replace(run, undone=True)
     change_state(memory.workspace, lambda state: _recorded(state, undone))

@@ -5,10 +5,10 @@ A file that cannot be read counts as none: the next sampled check begins anew, a
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
-from msgspec import Struct, structs
+from msgspec import Meta, Struct, structs
 
 from foundation.files import FileLock, make_private_folder, read_bytes, write_atomically
 from foundation.paths import Workspace
@@ -21,6 +21,9 @@ _LOCK_S: Final = 5.0
 MOST_RUNS: Final = 5
 MOST_FAULTS: Final = 20
 MOST_UNSHOWN: Final = 20
+
+
+Seq = Annotated[int, Meta(ge=0, le=2**62)]
 
 
 class Round(Struct, frozen=True):
@@ -44,12 +47,8 @@ class SampleRecord(Struct, frozen=True, kw_only=True):
 class ArchivedEntries(Struct, frozen=True):
     """What was archived of one conversation: first and last seqs of ranges of its entries, and the archives (seqs)."""
 
-    ranges: tuple[tuple[int, int], ...]
-    archives: tuple[int, ...]
-
-    @property
-    def seqs(self) -> list[int]:
-        return [seq for start, end in self.ranges for seq in range(start, end + 1)]
+    ranges: tuple[tuple[Seq, Seq], ...]
+    archives: tuple[Seq, ...]
 
 
 class ArchivingRun(Struct, frozen=True, kw_only=True):

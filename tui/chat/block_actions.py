@@ -13,6 +13,7 @@ from models.excerpts import labelled_output
 from tui.chat.version_block import undo_version, undone_block, version_number
 from tui.internal_errors import in_thread
 from tui.typed_app import app_of
+from tui.widgets.status import clip
 from tui.widgets.transcript.block import Block, BlockExcerpt, BlockText, find_block
 from tui.widgets.transcript.focus import FocusTarget
 from tui.widgets.transcript.items import AnswerBlock, ErrorItem, TranscriptItem, UserItem, fold_middle
@@ -23,8 +24,11 @@ if TYPE_CHECKING:
     from models.messages import RecalledSpan
     from tui.chat.controller import ChatController
 
+NO_TURN: Final = "What a command gave belongs to no turn of the conversation."
 NO_MESSAGE: Final = "Its message is above what is shown: Ctrl+Home loads it."
+NO_RESEND: Final = "r edits a message and sends it again: go to the message, or to its answer."
 BUSY: Final = "An answer is under way. Esc in the prompt stops it."
+QUOTED: Final = 30  # cells of a message in a question
 MAX_QUOTED: Final = 400_000  # characters that are put into the prompt
 TOO_LONG: Final = "{:,} characters are too many for a message. In a file, /archive FILE keeps them."
 BOOKMARK: Final = "★"
@@ -65,7 +69,7 @@ class BlockActions:
                 opening = ["Enter open"]
             case _:
                 opening = ["e whole"]
-        message = ["r edit and resend"] if isinstance(item, UserItem) else []
+        message = ["r edit and resend"] if isinstance(item, UserItem | AnswerBlock) else []
         turn = [] if self._turn_of(target) is None else ["b branch", "m bookmark", "d delete"]
         is_change = version_number(item) is not None
         back = ["u undo the change"] if is_change else ["u undo delete"] if self._dropped else []
@@ -86,8 +90,10 @@ class BlockActions:
                 return False
             case "bookmark":
                 await self._bookmark(target)
-            case "resend" if isinstance(target.first, UserItem):
+            case "resend" if isinstance(target.first, UserItem | AnswerBlock):
                 return not self._change(target, "/branch {}")
+            case "resend":
+                self._say(NO_RESEND)
             case "branch":
                 return not self._change(target, "/branch after {}")
             case "delete" if asked is None or not asked.holds(target.first):
@@ -151,7 +157,8 @@ class BlockActions:
                 self._open_passage(span)
             case _:
                 whole = BlockText(self._text_of(target))
-                title = "Your message" if isinstance(target.first, UserItem) else "The answer"
+                answer = "The answer" if target.has_turn else "What the command gave"
+                title = "Your message" if isinstance(target.first, UserItem) else answer
                 app_of(self._screen).push_screen(TextScreen(title, lambda: whole))
 
     def _open_passage(self, span: "RecalledSpan") -> None:
@@ -213,7 +220,9 @@ class BlockActions:
         return (message.entry or None) if isinstance(message, UserItem) else None
 
     def _message_index(self, target: FocusTarget) -> int | None:
-        """Where in the transcript the message is that its turn begins with."""
+        """Where in the transcript the message is that its turn begins with; None where it has none, or it is above."""
+        if not target.has_turn:
+            return None
         items, index = self._transcript.line_cache.items, self._transcript.line_cache.index_of(target.first)
         above = range(index, -1, -1) if index is not None else ()
         return next((number for number in above if isinstance(items[number], UserItem)), None)
@@ -221,7 +230,7 @@ class BlockActions:
     def _change(self, target: FocusTarget, line: str) -> bool:
         """Runs a command about the turn, which changes the conversation. False where it cannot."""
         if (turn := self._turn_of(target)) is None:
-            self._say(NO_MESSAGE)
+            self._say(NO_MESSAGE if target.has_turn else NO_TURN)
             return False
         return self._run(line.format(turn))
 
@@ -230,7 +239,7 @@ class BlockActions:
     def _ask_about(self, target: FocusTarget) -> None:
         """Has the footer say what goes, until `d` is pressed again."""
         if self._turn_of(target) is None:
-            self._say(NO_MESSAGE)
+            self._say(NO_MESSAGE if target.has_turn else NO_TURN)
         else:
             self._asked_about = target
 
@@ -244,7 +253,12 @@ class BlockActions:
         rest = items[index + 1 :] if index is not None else ()
         later = [number for number, item in enumerate(rest) if isinstance(item, UserItem)]
         own = rest[: later[0]] if later else rest
-        parts = ["your message", *(["its answer"] if any(isinstance(item, AnswerBlock) for item in own) else [])]
+        message = items[index] if index is not None else None
+        quoted = ""
+        if isinstance(target.first, ErrorItem) and isinstance(message, UserItem):  # a command may have failed after it
+            quoted = f" “{clip(visible_line(message.text), QUOTED)}”"
+        answered = any(isinstance(item, AnswerBlock) and not item.of_command for item in own)
+        parts = [f"your message{quoted}", *(["its answer"] if answered else [])]
         controller = self._controller()
         if controller is not None and controller.history.has_more_below:
             parts.append("all turns after it")
@@ -292,7 +306,7 @@ class BlockActions:
 
         controller, turn = self._controller(), self._turn_of(target)
         if controller is None or turn is None:
-            self._say(NO_MESSAGE)
+            self._say(NO_MESSAGE if target.has_turn else NO_TURN)
             return
         conversation = controller.session.conversation
         labels = conversation.labels if conversation else ()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 import msgspec
 
+from agent.events import Notice
 from agent.services.turn_sentences import recalled_line
 from context import Attachment
 from foundation.figures import elapsed, short_count
@@ -17,7 +18,7 @@ from foundation.terminal_text import without_colours
 from memory.errors import NotFound
 from memory.records import Entry
 from models.excerpts import Excerpt, paste_placeholder, split_excerpt
-from models.messages import RecalledSpan, Text
+from models.messages import RecalledSpan, Role, Text
 from models.recalled import by_relevance
 from tui.widgets.transcript.block import CLOSED_MARK, Block, BlockText, ReadBlock
 from tui.widgets.transcript.items import MutedLine, TranscriptItem, notice_line
@@ -31,6 +32,7 @@ FindEntry = Callable[[], Entry]
 
 MAX_CITED: Final = 3  # recalled passages that are listed at first
 REASONING, REASONING_SECONDS, DIFF, PASTES = "reasoning", "reasoning_seconds", "diff", "pastes"
+_OPENS: Final = "Ctrl+↑ and then Enter opens the messages."
 _RECALLED: Final = "recalled  "
 
 
@@ -206,6 +208,18 @@ def stored_reasoning(entry: Entry, texts: StoredTexts) -> list[Block]:
         return []
     spent = float(seconds) if isinstance(seconds, int | float) else 0.0
     return [reasoning_block(entry.id, len(reasoning), spent, texts.reasoning(texts.by_seq(entry.seq)))]
+
+
+def messages_block(notice: Notice, texts: StoredTexts) -> Block:
+    """A notice about stored messages, which it opens to."""
+
+    def read() -> BlockText:
+        entries = [texts.memory.conversations.entry(seq) for seq in notice.entries]
+        spoken = ((entry.role, texts.memory.passage(entry).text.strip()) for entry in entries)
+        return BlockText("\n\n".join(f"{'❯' if role is Role.USER else '◆'} {text}" for role, text in spoken if text))
+
+    row = MutedLine(f"{notice.text} {_OPENS}", tone="warning", gap=True, prefix=CLOSED_MARK)
+    return Block(key=f"messages:{notice.entries[0]}", rows=(row,), read=read)
 
 
 def receipt_block(key: str, text: str, read: ReadBlock | None) -> Block:

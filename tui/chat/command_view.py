@@ -128,7 +128,7 @@ class CommandView:
 
     async def _show_text(self, line: str, result: TextResult) -> None:
         """Shows the text, and updates the context meter where the next request changed."""
-        self._show_items(MutedLine(line, gap=True), MutedLine(""), *markdown_items(result.markdown, marked=False))
+        self._show_items(MutedLine(line, gap=True), MutedLine(""), *markdown_items(result.markdown, of_command=True))
         if result.changes_context:
             self._view.show_report(await self._chat.session.context_report())
 

@@ -62,11 +62,12 @@ class ChatController:
         session.steering = QueueSteering(queue, working_directory, self._take_steering, session, self._say_unattached)
 
     async def next_mode(self) -> str:
-        """Goes to the next permission mode; gives a sentence about it."""
+        """Goes to the next permission mode; gives a sentence about it, without the name where the status bar has it."""
         permissions = self.session.permissions
         sentence = await asyncio.to_thread(permissions.set_mode, permissions.mode.next)
         self.show_mode()
-        return sentence
+        info = self._view.status.info
+        return sentence.partition(": ")[2] if info.mode and not info.read_only else sentence
 
     def show_mode(self) -> None:
         """Shows the permission mode in the status bar; not the default where no model calls tools."""

@@ -110,12 +110,11 @@ def _context_rows(content: PanelContent) -> tuple[PanelRow, ...]:
     report, today = content.report, content.figures.today
     rows: list[PanelRow] = []
     if report is not None:
-        most = max((layer.tokens for layer in report.layers), default=0) or 1
         for layer in report.layers:
-            share = percent(layer.tokens / (report.budget or 1))
-            drawn = bar(layer.tokens / most, BAR_CELLS).ljust(BAR_CELLS)
-            label = f"{layer.name:<13}{drawn}"
-            rows.append(PanelRow(label, f"{short_count(layer.tokens)} {share:>7}", tone="text", action="context"))
+            share = layer.tokens / (report.budget or 1)  # as the bar of the whole request below
+            label = f"{layer.name:<13}{bar(share, BAR_CELLS).ljust(BAR_CELLS)}"
+            figure = f"{short_count(layer.tokens)} {percent(share):>7}"
+            rows.append(PanelRow(label, figure, tone="text", action="context"))
         figures = f"{short_count(report.total_tokens)} of {short_count(report.budget)} · {percent(report.filled)}"
         rows.append(PanelRow("request", figures))
         if report.compacts_at:

@@ -314,15 +314,13 @@ class ChatScreen(TranscriptScreen):
 
     @on(Prompt.Interrupted)
     def _interrupted(self) -> None:
-        if self.controller and self.controller.shell.stop():  # as in a shell
-            return
+        if self.controller and (self.controller.shell.stop() or (self.queue.busy and self.controller.stop())):
+            return  # as in a shell
         if self._leave_requested:
             self.leave()
             return
         self._leave_requested = True
-        self.status.update_info(
-            hint="Esc stops the answer · Ctrl+C again leaves" if self.queue.busy else "Ctrl+C again leaves"
-        )
+        self.status.update_info(hint="Ctrl+C again leaves")
         self.set_timer(LEAVE_REQUEST_S, self._cancel_leave_request)
 
     def _cancel_leave_request(self) -> None:

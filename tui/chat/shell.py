@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 TICK_S: Final = 0.25  # seconds between two looks at the output of a command that runs
 LONGEST_S: Final = 24 * 3600  # seconds until a command is ended
 MAX_PIECES: Final = 2_000  # of the output of a command that runs
+FEW_LINES: Final = 8  # of output, whose header is surely in view
+_DONE: Final = "exit 0"
 _KEYS: Final = "Ctrl+↑ i puts it into the prompt"
 _RUNS: Final = "{} · Ctrl+C stops it"
 _WAITS: Final = "waits for the command above"
@@ -64,7 +66,8 @@ class ShellCommand:
             output = await running
         ended, _, text = output.partition("\n")
         whole = BlockText(text)
-        self._show(f"{ended.strip('[]')} · {_KEYS}", BlockExcerpt.end_of(whole), whole)
+        ended = ended.strip("[]")
+        self._show(f"{ended} · {_KEYS}", _end_of(whole, ended.partition(" after ")[0]), whole)
 
     def _run(self) -> str:
         try:
@@ -88,3 +91,11 @@ class ShellCommand:
         if whole is not None:
             block = replace(block, read=lambda: whole) if whole.text else replace(block.closed(), read=None)
         self._blocks.replace(present, block.opened(excerpt) if block.is_open else block)
+
+
+def _end_of(whole: BlockText, ended: str) -> BlockExcerpt:
+    """The end of what was printed; below many lines, whose header may be out of view, with how the command failed."""
+    end = BlockExcerpt.end_of(whole)
+    if ended == _DONE or end.text.count("\n") < FEW_LINES:
+        return end
+    return replace(end, note=" · ".join(filter(None, (ended, end.note))))

@@ -10,16 +10,28 @@ from models.messages import ToolCall
 from tui.widgets.transcript.items import MutedLine
 
 CALL_MARK: Final = "▸ "
+DONE_MARK, FAILED_MARK = "✓", "✗"
 
 
-def result_lines(tool: str, text: str, chars: int, *, failed: bool, prefix: str = "  ") -> list[MutedLine]:
-    """The lines for a result of `chars` characters. `text` is what the model reads of it."""
+def result_lines(tool: str, text: str, chars: int, *, failed: bool, summary: str = "") -> list[MutedLine]:
+    """The lines for a result of `chars` characters, below the line of the call, which is `summary`; where that is "",
+    the first line names the tool. `text` is what the model reads of the result."""
     outcome = tool_outcome(tool, text, chars, failed=failed)
     if outcome is None:
         return []
-    gap, tone = prefix != "  ", "warning" if failed or outcome.is_error else "muted"
-    first = MutedLine(f"{tool}: {outcome.sentence}", tone, gap=gap, prefix=prefix)
+    is_wrong = failed or outcome.is_error
+    mark, tone = (FAILED_MARK, "warning") if is_wrong else (DONE_MARK, "muted")
+    if summary:
+        first = MutedLine(_without_name(outcome.sentence, summary), tone, prefix=f"  {mark} ")
+    else:
+        first = MutedLine(f"{mark} {tool}: {outcome.sentence}", tone, gap=True, prefix=CALL_MARK)
     return [first, *(MutedLine(line, prefix="    ", is_preview=True) for line in outcome.output)]
+
+
+def _without_name(sentence: str, summary: str) -> str:
+    """`600 bytes written.` of `out.py: 600 bytes written.` below `write out.py`."""
+    name, colon, rest = sentence.partition(": ")
+    return rest if colon and summary.endswith(f" {name}") else sentence
 
 
 def call_line(summary: str, seconds: int = 0) -> MutedLine:
@@ -30,20 +42,26 @@ def call_line(summary: str, seconds: int = 0) -> MutedLine:
 
 def interrupted_lines(call: ToolCall) -> list[MutedLine]:
     """The lines of a stored call without a result."""
-    return [call_line(described(call)), MutedLine(INTERRUPTED, tone="warning", prefix="  ")]
+    return [call_line(described(call)), MutedLine(INTERRUPTED, tone="warning", prefix=f"  {FAILED_MARK} ")]
 
 
 def denied_line(reason: str) -> MutedLine:
-    return MutedLine(f"not done: {reason}", tone="warning", prefix="  ")
+    return MutedLine(f"not done: {reason}", tone="warning", prefix=f"  {FAILED_MARK} ")
 
 
 def stored_lines(tool: str, summary: str, text: str, chars: int, *, failed: bool) -> list[MutedLine]:
     """The lines of a stored call and its result, as they were shown. `summary` is "" where none was stored."""
     if not summary:
-        return result_lines(tool, text, chars, failed=failed, prefix=CALL_MARK)
-    denial, mistake = f"Not done: {summary}. ", summary.partition(": ")[2]
+        return result_lines(tool, text, chars, failed=failed)
+    denial = f"Not done: {summary}. "
     if failed and text.startswith(denial):
         return [call_line(summary), denied_line(text.removeprefix(denial))]
-    if failed and mistake and text.startswith(mistake):
-        return [call_line(summary)]
-    return [call_line(summary), *result_lines(tool, text, chars, failed=failed)]
+    heading = _without_mistake(summary, text) if failed else summary
+    return [call_line(heading), *result_lines(tool, text, chars, failed=failed, summary=heading)]
+
+
+def _without_mistake(summary: str, text: str) -> str:
+    """`write out.py` of `write out.py: Nothing to change`, where the result begins with that mistake."""
+    parts = summary.split(": ")
+    ends = (number for number in range(1, len(parts)) if text.startswith(": ".join(parts[number:])))
+    return ": ".join(parts[: next(ends, len(parts))])

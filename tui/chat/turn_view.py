@@ -49,7 +49,7 @@ from foundation.figures import short_count
 from foundation.terminal_text import without_colours
 from models.chat.errors import KEPT
 from tui.chat.activity import Activity
-from tui.chat.blocks import StoredTexts, recalled_items, receipt_block
+from tui.chat.blocks import StoredTexts, messages_block, recalled_items, receipt_block
 from tui.chat.reasoning_view import ReasoningView
 from tui.chat.tool_cards import ToolCards
 from tui.chat.version_block import version_block
@@ -171,6 +171,8 @@ class TurnView:
 
     def _write_muted(self, event: SessionEvent) -> None:
         match event:
+            case Notice(entries=entries) if entries and self._texts:
+                self._transcript.add(messages_block(event, self._texts))
             case Notice(level=level, text=text):
                 self._transcript.add_notices(notice_line(level, text))
             case Retrying():

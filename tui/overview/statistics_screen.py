@@ -44,7 +44,7 @@ class StatisticsScreen(ListScreen[None]):
             f"conversations {figures.conversations:,} · messages {figures.messages:,} · entries {figures.entries:,} · "
             f"pages {figures.pages:,}"
         )
-        rows = [*_days(view.series), *_savings(view), *_sizes(view), *_spending(view)]
+        rows = [*_days(view.series), *_savings(view), *_sizes(view), *spending_rows(view)]
         if not view.spending.days:
             rows.append(ListRow(label=_NO_MODEL, id="note", detail=_NO_MODEL))
         return ListContents(tuple(rows), about)
@@ -115,32 +115,32 @@ def _sizes(view: "StatisticsView") -> Iterator[ListRow]:
         of_budget = f" of {format_size(budget)}" if budget else ""
         free = "" if use.free is None else f", {format_size(use.free)} free"
         yield ListRow(label=f"On disk: {format_size(use.size)}{of_budget}{free}")
-    largest = max((part.size for part in use.parts), default=0) or 1
     for part in use.parts:
         yield ListRow(
             label=part.name,
             id=f"disk {part.name}",
             figure=format_size(part.size),
-            share=part.size / largest,
+            share=part.size / (use.size or 1),
             detail=part.sentence,
         )
 
 
-def _spending(view: "StatisticsView") -> Iterator[ListRow]:
+def spending_rows(view: "StatisticsView") -> Iterator[ListRow]:
+    """What was spent by purpose and by conversation."""
     groups: tuple[tuple[str, Sequence[Spent]], ...] = (
         ("Spending by purpose", view.spending.purposes),
         ("Spending by conversation", view.spending.conversations),
     )
+    whole = max(sum(spent.tokens for spent in rows) for _, rows in groups) or 1  # one scale for both groups
     for title, rows in groups:
         if rows:
             yield ListRow(label=title)
-        largest = max((spent.tokens for spent in rows), default=0) or 1
         for spent in rows:
             yield ListRow(
                 label=spent.title or spent.key,
                 id=f"{title} {spent.key}",
                 figure=f"{spent.tokens:,}  {spent.cost}",
-                share=spent.tokens / largest,
+                share=spent.tokens / whole,
                 detail=(
                     f"{spent.requests:,} requests, {spent.prompt_tokens:,} prompt tokens, {spent.cached_tokens:,} of "
                     f"them cached, {spent.completion_tokens:,} tokens of answers, {spent.cost}."

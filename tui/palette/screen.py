@@ -1,6 +1,6 @@
 """A list of what can be done, in groups. What is typed narrows it, Enter does what is chosen."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar, Final
 
 from rich.cells import cell_len
@@ -33,8 +33,17 @@ class PaletteScreen(ThemedScreen[PaletteRow | None]):
         Binding("pagedown", "move(10)", "Page down", id="palette.page_down", show=False, priority=True),
     ]
 
-    def __init__(self, title: str, rows: Sequence[PaletteRow], note: str) -> None:
+    def __init__(
+        self,
+        title: str,
+        rows: Sequence[PaletteRow],
+        note: str,
+        type_on: Callable[[str], object] | None = None,
+    ) -> None:
+        """`type_on` takes what is typed instead of the field: a `?` opened the list, and another one closes it."""
         super().__init__()
+        self._type_on = type_on
+        self.is_typed_on = False
         self._heading = title
         self._rows = rows
         self._note = note
@@ -51,7 +60,31 @@ class PaletteScreen(ThemedScreen[PaletteRow | None]):
         self.query_one(OptionList).can_focus = False
         field = self.query_one(Input)
         field.cursor_blink = False
-        field.focus()
+        if self._type_on is None:
+            field.focus()
+        else:
+            field.display = False
+
+    def on_key(self, event: events.Key) -> None:
+        """Without the field, Enter chooses, and a character closes the list and goes on in the prompt."""
+        if self._type_on is None:
+            return
+        if event.key == "enter":
+            event.stop()
+            self._submit()
+        elif event.is_printable and event.character:
+            event.stop()
+            if event.character != "?" or self.is_typed_on:
+                self._type_on(event.character)
+            if not self.is_typed_on:
+                self.is_typed_on = True
+                self.dismiss(None)
+
+    @property
+    def chosen(self) -> PaletteRow | None:
+        """The row that is gone to."""
+        highlighted = self.query_one(OptionList).highlighted
+        return self._shown[highlighted] if highlighted is not None else None
 
     @property
     def _sheet_columns(self) -> int:
@@ -70,8 +103,7 @@ class PaletteScreen(ThemedScreen[PaletteRow | None]):
 
     @on(Input.Submitted)
     def _submit(self) -> None:
-        highlighted = self.query_one(OptionList).highlighted
-        self.dismiss(self._shown[highlighted] if highlighted is not None else None)
+        self.dismiss(self.chosen)
 
     @on(OptionList.OptionSelected)
     def _clicked(self, event: OptionList.OptionSelected) -> None:

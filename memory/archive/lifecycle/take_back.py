@@ -5,6 +5,7 @@ however the process ends, and a repeated call goes on.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import apsw
 
@@ -25,15 +26,16 @@ _AT_ONCE = 500_000
 def take_back(
     cold: ColdStore,
     storage: Storage,
-    entries: Sequence[int],
+    ranges: Sequence[tuple[int, int]],
     archives: Sequence[int],
     *,
     text_of: Callable[[Entry], str | None],
     release: Callable[[Sequence[str]], None],
     on_entries: Callable[[int], None],
 ) -> int:
-    """Takes the archiving of these entries (their seqs) in these archives back; gives the number of entries whose text
-    returned. Raises Damaged where a page cannot be read exactly: what was not reached stays on its pages."""
+    """Takes the archiving of entries in these archives back; gives the number of entries whose text returned. `ranges`
+    are the first and last seqs of the entries. Raises Damaged where a page cannot be read exactly: what was not
+    reached stays on its pages."""
     count, due, chars = 0, list[tuple[Entry, str]](), 0
 
     def store() -> None:
@@ -42,10 +44,9 @@ def take_back(
         count, due, chars = count + len(due), [], 0
         on_entries(count)
 
-    for batch in batches(entries):
+    seqs = [seq for first_last in ranges for seq in cold.read(partial(_archived, first_last=first_last))]
+    for batch in batches(seqs):
         for entry in cold.entries(batch).values():
-            if entry.text is not None:
-                continue
             text = text_of(entry)
             if text is None:
                 raise Damaged(
@@ -64,9 +65,14 @@ def take_back(
     return count
 
 
+def _archived(db: apsw.Connection, first_last: tuple[int, int]) -> list[int]:
+    sql = "SELECT seq FROM entries WHERE body IS NULL AND seq BETWEEN ? AND ? ORDER BY seq"
+    return [seq for (seq,) in each(db, sql, first_last)]
+
+
 def _let_go(db: apsw.Connection, storage: Storage, archive: int) -> list[str]:
     """Leaves the archive without its conversation, so that its pages are released; gives their ids."""
-    if first(db, "SELECT 1 FROM archives WHERE seq = ? AND NOT bare", (archive,)) is None:  # gone already
+    if first(db, "SELECT 1 FROM archives WHERE seq = ? AND origin = 'conversation'", (archive,)) is None:  # gone
         return []
     pages = [page for (page,) in each(db, "SELECT id FROM pages WHERE archive = ?", (archive,))]
     held = [page for (page,) in each(db, "SELECT page FROM archive_pages WHERE archive = ?", (archive,))]

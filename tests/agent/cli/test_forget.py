@@ -41,6 +41,7 @@ def test_it_must_be_confirmed_and_one_thing_is_named(run: Run) -> None:
     assert run("forget", "zqbluefin", stdin=b"y\n").status == 2
     assert run("forget", "zqbluefin", "--before", "2020").status == 2
     assert run("forget", "x", "--yes").status == 2
+    assert "Too general" in run("forget", "conversation", "--yes").err
     nothing = run("forget", "zqnowhere", "--yes")
     assert (nothing.status, "Nothing here" in nothing.out) == (0, True)
     assert run("forget").status == 0
@@ -52,10 +53,13 @@ def test_it_asks_which_lines_of_the_notes_go(run: Run, root: Path, monkeypatch: 
     run("-p", "And zqbluefin in a talk.")
     monkeypatch.setattr("click.prompt", lambda *_args, **_more: "1,3")
     monkeypatch.setattr("click.confirm", lambda *_args, **_more: True)
-    assert run("forget", "zqbluefin").status == 0
+    done = run("forget", "zqbluefin")
+    assert done.status == 0
     assert [line for line in (root / "MEMORY.md").read_text("utf-8").splitlines() if "zq" in line] == [
         "- zqbluefin is the 2. line"
     ]
+    assert "MEMORY.md" in done.out.splitlines()[-1]
+    assert "forget" in run("memory", "log").out
     left = places_of(root, ["zqbluefin"])
     assert "MEMORY.md" in left
     assert all(name == "MEMORY.md" or name.startswith(".palimpsest/versions/objects") for name in left)

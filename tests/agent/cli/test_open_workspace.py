@@ -51,6 +51,18 @@ def test_what_only_reads_makes_no_workspace(bare: Run, tmp_path: Path, words: tu
     assert not (tmp_path / "home" / "palimpsest").exists()
 
 
+def test_a_setting_of_the_screen_is_yours_where_there_is_no_workspace(bare: Run, tmp_path: Path) -> None:
+    said = bare("config", "set", "screen.vim_keys", "true")
+    assert said.status == 0, said.err
+    (file,) = tmp_path.rglob("config.yaml")
+    assert "vim_keys: true" in file.read_text(encoding="utf-8") and str(file) in said.err
+    assert not (tmp_path / "home" / "palimpsest").exists()
+    missing = bare("config", "set", "screen.vim_keys", "true", "--workspace", str(tmp_path / "here"), "--json")
+    assert missing.json["error"]["code"] == "no_workspace", "a workspace that is named is meant"
+    other = bare("config", "set", "context.reserve", "700", "--json")
+    assert "--user sets it for all your workspaces" in other.json["error"]["hint"]
+
+
 def test_the_workspace_in_the_home_is_read_where_there_is_none_here(bare: Run) -> None:
     assert bare("remember", "The boiler is serviced in May.").status == 0
     assert "boiler" in bare("search", "boiler").out

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from agent.services import retention
+from agent.services.forget import NotForgottenYet
 from foundation.clock import to_ms
 from foundation.paths import Workspace
 from foundation.privacy import as_given
@@ -211,6 +213,21 @@ def test_pages_that_another_conversation_needs_stay_when_one_archiving_is_taken_
     assert run("retention", "--undo").status == 0
     assert in_store(root) == {"harbour": True, "island": True}
     assert run("check").status == 0
+
+
+def test_a_deletion_that_goes_on_later_says_so_beside_what_was_archived(
+    run: Run, root: Path, talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cut_short(*_: object) -> None:
+        raise NotForgottenYet("Not forgotten yet", "A pack cannot be reached.", "The next command goes on with it.")
+
+    talk("harbour", 100)
+    talk("island", 40)
+    settle(run, archive_days=30, delete_days=90)
+    monkeypatch.setattr(retention, "delete_conversations", cut_short)
+    ran = run("retention", "--yes", "--json")
+    assert (ran.status, ran.json["deleted"], ran.json["archived"]["conversations"]) == (75, [], 1)
+    assert "A pack cannot be reached. The next command goes on with it." in ran.err
 
 
 def test_an_untrusted_workspace_sets_no_rules(bare: Run, run: Run, root: Path, talk: Talk) -> None:

@@ -150,6 +150,9 @@ def test_encryption_that_is_switched_on_later_covers_what_was_written_before(run
     files = [file.name for file in place.iterdir() if file.name != "sync.lock"]
     assert files
     assert all(name.endswith(".segment.age") for name in files)
+    run("config", "set", "sync.recipients", "[]")
+    run("sync", "now")
+    assert all(file.name.endswith((".segment", ".lock")) for file in place.iterdir()), "and off again"
 
 
 def test_what_is_forgotten_here_goes_from_the_location_and_the_other_device(run: Run, other: Run, place: Path) -> None:

@@ -17,6 +17,7 @@ from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from memory.memory import Memory
 from tests.agent.forgetting.entrances import MARK, STAYS, WHOLE, fill, forget_all, go_on, page_texts
+from tests.examples import SOAK
 from tests.memory.forget.bytes_of import places_of
 
 pytestmark = pytest.mark.timeout(120)
@@ -85,12 +86,12 @@ STEPS = (
 
 def test_every_step_is_switched_off_below(space: Workspace) -> None:
     memory = Memory.open(space, SystemClock())
-    own = {"tombstones", "images"}  # tests/agent/importers/test_forgotten.py, tests/agent/cli/test_delete.py
+    own = {"tombstones", "images", "locations"}  # importers/test_forgotten.py, cli/test_delete.py, cli/test_sync.py
     assert set(STEPS) | own == set(forgetting(memory).steps)
     memory.close()
 
 
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("step", STEPS if SOAK else STEPS[::3])
 def test_without_one_step_something_is_left(space: Workspace, step: str) -> None:
     found = forget_all(space, without=step)
     if step == "database":  # closing it empties the log

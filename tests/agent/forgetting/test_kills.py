@@ -22,8 +22,8 @@ from tests.agent.forgetting.test_canaries import copied, left
 from tests.examples import SOAK
 from tests.memory.forget.bytes_of import places_of
 
-KILLS = int(os.environ.get("PALIMPSEST_KILLS", 0)) or (300 if SOAK else 3)
-STEPS = 18  # lines that the process prints: the steps, and the scan
+KILLS = int(os.environ.get("PALIMPSEST_KILLS", 0)) or (300 if SOAK else 2)
+STEPS = 19  # lines that the process prints: the steps, and the scan
 
 pytestmark = [pytest.mark.timeout(3600 if SOAK else 180)]
 

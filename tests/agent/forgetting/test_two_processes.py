@@ -41,6 +41,7 @@ def test_an_open_draft_a_late_prompt_and_a_late_version_do_not_bring_it_back(wor
     forget(ours, plan(ours, named="zqbluefin"))
     Drafts(workspace.drafts).save(conversation.id, f"as I said: {WORDS}, and more")
     history.write()
+    assert history.entries == ()
     theirs.hot.refresh()
     theirs.versions.seen("MEMORY.md", f"- {WORDS}\n")
     entry = theirs.conversations.first_entries(conversation.seq, 1)[0]

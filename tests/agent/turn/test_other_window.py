@@ -46,10 +46,14 @@ async def test_turns_of_another_window_are_told_once(windows: Windows) -> None:
     first, second = windows
     await turn(second, "And the meter?")
     await turn(second, "And the key?")
-    (told,) = _told(await turn(first, "Where is the boiler?"))
+    seen = await turn(first, "Where is the boiler?")
+    (told,) = _told(seen)
     assert told == (
         "This conversation went on in another window: 4 messages. It is in the context now; /tree shows it."
     )
+    notice = next(event for event in seen if isinstance(event, Notice) and event.entries)
+    shown = [first.memory.passage(first.memory.conversations.entry(seq)).text for seq in notice.entries]
+    assert [text for text in shown if "boiler" not in text] == ["And the meter?", "And the key?"], "oldest first"
     assert not _told(await turn(first, "And now?"))
     assert len(_told(await turn(second, "Back here"))) == 1
 

@@ -232,12 +232,14 @@ async def test_an_older_talk_is_compacted_before_the_request_is_ready(session: S
 
 
 async def test_the_line_of_a_call_is_stored_with_its_result(session: Session, server: Loopback) -> None:
-    server.plays(several_calls(("remember", {"note": "Blue tea."}), ("read_file", {})), chat("Done."))
+    wrong = ("read_file", {"limit": [], "path": "出.py"})
+    server.plays(several_calls(("remember", {"note": "Blue tea."}), wrong), chat("Done."))
     seen = await turn(session, "Remember the tea", permit=True)
     lines = [event.summary for event in seen if isinstance(event, ToolStarted)]
     results = [entry for entry in await session.branch.history() if entry.role is Role.TOOL]
     assert [entry.meta["summary"] for entry in results] == lines
     assert len(lines) == 2 and "Blue tea" in lines[0]
+    assert lines[1].startswith("read 出.py: Wrong arguments"), "a mistake names its file, too"
 
 
 async def test_the_stored_line_of_a_call_holds_no_words_that_were_hidden(session: Session, server: Loopback) -> None:

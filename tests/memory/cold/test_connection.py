@@ -57,7 +57,7 @@ def test_a_file_of_another_kind_is_refused(database: Path) -> None:
 
 def test_a_damaged_store_is_told_as_damaged(database: Path) -> None:
     cold = open_store(database)
-    cold.append_many([said(cold.new_conversation().seq, f"words {n}") for n in range(1000)])
+    cold.append_many([said(cold.new_conversation().seq, f"words {n}") for n in range(4000)])
     cold.close()
     raw = bytearray(database.read_bytes())
     half = len(raw) // 2  # the schema stands in the first pages, the entries in the last
@@ -68,7 +68,7 @@ def test_a_damaged_store_is_told_as_damaged(database: Path) -> None:
     assert problems
     assert {problem.what for problem in problems} == {"file"}
     with pytest.raises(Damaged, match="not a whole SQLite database"):
-        cold.entries(range(1, 1000))
+        cold.entries(range(1, 4000))
     cold.close()
 
 

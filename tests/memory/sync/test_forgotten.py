@@ -4,6 +4,7 @@ from pathlib import Path
 
 from agent.services import forget
 from foundation.privacy import clear
+from memory.sync.sync import Sync
 from tests.memory.sync.devices import Laptop, state_of
 from tests.memory.sync.test_convergence import Hidden
 from tests.memory.sync.test_robustness import decoded
@@ -87,3 +88,18 @@ def test_one_that_waits_for_its_parent_comes_without_its_words(desk: Laptop, lap
     assert [b"zanzibar" in body for (body,) in waiting] == [False]
     laptop.run(place)
     assert texts(laptop)[1] == "[forgotten]"
+
+
+def test_an_old_file_that_comes_after_the_tombstone_brings_no_words(desk: Laptop, laptop: Laptop, place: Path) -> None:
+    laptop.sync = Sync(laptop.memory, None)  # which could only forget, and not refuse
+    desk.talk("The zanzibar canary sings.", " ".join(str(number**5) for number in range(9000)))
+    desk.run(place)
+    (old,) = place.glob("*.segment")
+    body = old.read_bytes()
+    forget_words(desk, "zanzibar")
+    desk.run(place)
+    rewritten = {file.name for file in place.glob("*-00000001-*")}
+    laptop.run(Hidden(place, rewritten))
+    old.write_bytes(body)
+    laptop.run(Hidden(place, rewritten))
+    assert texts(laptop)[0] == "[forgotten]"

@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from memory.cold.sync_clock import HIGHEST
 from memory.sync.names import name_of
 from memory.sync.operation import ConversationKey, EntryOperation, Operation, ValueOperation
 from memory.sync.segment import Segment, encode_segment
@@ -70,7 +71,7 @@ def test_a_clock_that_is_thousands_of_years_ahead_does_not_stop_ours(desk: Lapto
     trip = desk.talk("Hello", title="Trip")
     desk.run(place)
     key = ConversationKey("", trip.id, "chat", 0)
-    put(place, ValueOperation(conversation=key, field="", value=b"Mine forever", clock=2**62, device=DEVICE))
+    put(place, ValueOperation(conversation=key, field="", value=b"Mine forever", clock=HIGHEST, device=DEVICE))
     for device in (desk, laptop):
         device.run(place)
     desk.memory.conversations.label(desk.found(trip).seq, "work")  # pyright: ignore[reportArgumentType]  # no secret

@@ -88,3 +88,10 @@ def test_each_named_recipient_opens_it() -> None:
     segment = Segment(device=DEVICE, name="desk", number=7, operations=())
     stored = encode_segment(segment, mine)
     assert decode_segment(name_of(DEVICE, 7, stored, is_encrypted=True), stored, other) == segment
+
+
+def test_whole_bytes_under_the_name_of_others_are_damaged() -> None:
+    stored = encode_segment(Segment(device=DEVICE, name="desk", number=7, operations=()))
+    for name in (name_of(DEVICE, 7, b"other"), name_of(DEVICE, 8, stored), name_of("d_zzzzzzzzzzzz", 7, stored)):
+        with pytest.raises(SegmentDamaged):
+            decode_segment(name, stored)

@@ -3,9 +3,10 @@
 from pathlib import Path
 
 from foundation.privacy import as_given, clear
-from memory.records import EntryKind
+from memory.records import EntryDraft, EntryKind
 from models.messages import Role
 from tests.memory.sync.devices import Laptop, state_of
+from tests.memory.sync.test_robustness import decoded
 
 
 def test_a_conversation_of_one_device_is_on_the_other(desk: Laptop, laptop: Laptop, place: Path) -> None:
@@ -124,6 +125,7 @@ def test_an_archived_file_is_read_there_without_its_secrets(desk: Laptop, laptop
     text = "".join(f"Line {number}: 锅炉 🐋\n" for number in range(400)) + "The key is AKIAQ3EGRIDTESTING7X.\n"
     desk.memory.vault.archive_text(as_given(text), label="notes.txt")
     desk.run(place)
+    assert not any("AKIAQ3" in repr(decoded(file)) for file in place.glob("*.segment"))
     laptop.run(place)
     (archive,) = laptop.memory.cold.conversations(kind="archive")
     found = "".join(laptop.memory.passage(entry).text for entry in laptop.memory.conversations.all_entries(archive.seq))
@@ -140,3 +142,38 @@ def test_an_entry_that_stands_on_pages_travels_with_its_text(desk: Laptop, lapto
     laptop.run(place)
     assert state_of(laptop) == state_of(desk)
     assert all(entry.text for entry in laptop.memory.conversations.all_entries(laptop.found(trip).seq))
+
+
+def test_an_answer_that_is_being_written_goes_once_it_is_whole(desk: Laptop, laptop: Laptop, place: Path) -> None:
+    trip = desk.talk("Where is the tent?")
+    draft = EntryDraft(
+        conversation=trip.seq,
+        parent=desk.found(trip).leaf,
+        kind=EntryKind.MESSAGE,
+        role=Role.ASSISTANT,
+        text=clear(""),
+    )
+    answer = desk.memory.conversations.begin_answer(draft)
+    answer.write(clear("In the "))
+    desk.run(place)
+    laptop.run(place)
+    assert len(state_of(laptop)["entries"]) == 1
+    answer.finish(clear("In the cellar."))
+    desk.run(place)
+    laptop.run(place)
+    assert state_of(laptop) == state_of(desk)
+    assert len(state_of(laptop)["entries"]) == 2
+
+
+def test_a_deleted_conversation_does_not_come_back_from_an_old_file(desk: Laptop, laptop: Laptop, place: Path) -> None:
+    trip = desk.talk("Where is the tent?")
+    desk.run(place)
+    (old,) = place.glob("*.segment")
+    body = old.read_bytes()
+    desk.delete(trip)
+    desk.run(place)
+    laptop.run(place)
+    old.write_bytes(body)
+    laptop.run(place)
+    assert state_of(laptop)["entries"] == set()
+    assert laptop.memory.cold.conversations(kind=None) == []

@@ -328,6 +328,19 @@ async def test_no_key_is_named_where_there_is_no_block_left_to_press_it_at(
         assert "takes it back, too" not in " ".join(chat.text.split())
 
 
+async def test_r_on_an_answer_edits_the_message_that_it_answers(
+    open_chat: Any, session: Session, server: Script
+) -> None:
+    server.plays(thinking(answer="One. 一"), thinking(answer="Two."))
+    async with open_chat(session=session) as chat:
+        await chat.say("first 🏺")
+        await chat.quiet()
+        await chat.press("ctrl+up")
+        assert "r edit and resend" in foot(chat)
+        await chat.press("r")
+        await chat.until(lambda: chat.screen.prompt.text == "first 🏺")
+
+
 async def test_deleting_says_what_goes_before_it_goes(open_chat: Any, session: Session, server: Script) -> None:
     for answer in ("One. 一 🏺", "Two.", "Three."):
         server.plays(thinking(answer=answer))
@@ -352,6 +365,43 @@ async def test_deleting_says_what_goes_before_it_goes(open_chat: Any, session: S
         await chat.press("escape")
         await chat.quiet()
         assert all(answer in chat.text for answer in ("One. 一 🏺", "Two.", "Three."))
+
+
+async def test_what_a_command_gave_belongs_to_no_turn(open_chat: Any, session: Session, server: Script) -> None:
+    server.plays(thinking(answer="One. 一 🏺"))
+    async with open_chat(session=session, notifications=True) as chat:
+        await chat.say("first")
+        await chat.quiet()
+        for line in ("/help", "!echo printed"):
+            await chat.say(line)
+            await chat.quiet()
+        await chat.press("ctrl+up")
+        for kind in ("shell", "command"):
+            assert "c copy" in foot(chat), kind
+            assert not any(action in foot(chat) for action in ("b branch", "m bookmark", "d delete")), kind
+            for key in ("b", "d", "d", "m"):
+                await chat.press(key)
+            assert any("belongs to no turn" in line for line in chat.seen)
+            await chat.press("up")
+        assert "d delete" in foot(chat), "the answer"
+        await chat.press("d")
+        assert "d again deletes your message and its answer" in foot(chat)
+        await chat.press("escape")
+        await chat.quiet()
+        assert "One. 一 🏺" in chat.text
+
+
+async def test_the_question_quotes_the_message_where_it_may_be_another_one(
+    open_chat: Any, session: Session, server: Script
+) -> None:
+    server.plays(thinking(answer="One."))
+    async with open_chat(session=session) as chat:
+        await chat.say("first 一")
+        await chat.quiet()
+        await chat.say("/model nothing:of-the-kind")  # the error of a command
+        await chat.quiet()
+        await chat.press("ctrl+up", "d")
+        assert "d again deletes your message “first 一” and its answer" in foot(chat)
 
 
 async def test_the_undo_of_a_deletion_stays_in_its_conversation(

@@ -257,6 +257,32 @@ async def test_ctrl_c_twice_leaves_and_closes_the_session(open_chat: Any) -> Non
         await chat.until(lambda: chat.session.closed)
 
 
+async def test_ctrl_c_stops_the_answer_and_leaves_only_where_nothing_goes_on(open_chat: Any) -> None:
+    async with open_chat(answers=lambda text: [*answer("A long answer 长")[:4], asyncio.Event()]) as chat:
+        await chat.say("go on")
+        await chat.until(lambda: "A long" in chat.text)
+        await chat.press("ctrl+c")
+        await chat.until(lambda: "stopped" in chat.text)
+        await chat.quiet()
+        assert "again leaves" not in chat.seen[-1]
+        await chat.press("ctrl+c")
+        await chat.until(lambda: chat.seen[-1].endswith("Ctrl+C again leaves"))
+        assert not chat.session.closed and not chat.screen.is_leaving
+        await chat.press("ctrl+c")
+        await chat.until(lambda: chat.session.closed)
+
+
+async def test_ctrl_c_during_an_answer_empties_a_prompt_first(open_chat: Any) -> None:
+    async with open_chat(answers=lambda text: [*answer("A long answer 长")[:4], asyncio.Event()]) as chat:
+        await chat.say("go on")
+        await chat.until(lambda: "A long" in chat.text)
+        await chat.insert("half a thought")
+        await chat.press("ctrl+c")
+        assert chat.screen.prompt.text == "" and chat.screen.queue.busy
+        await chat.press("ctrl+c")
+        await chat.until(lambda: "stopped" in chat.text)
+
+
 async def test_ctrl_d_leaves_only_when_the_prompt_is_empty(open_chat: Any) -> None:
     async with open_chat() as chat:
         await chat.type("ab")

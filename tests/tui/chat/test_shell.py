@@ -224,6 +224,21 @@ async def test_the_end_of_a_long_output_is_shown(open_chat: Open, workspace: Wor
 
 
 @posix
+async def test_a_failure_is_on_screen_below_a_long_output(
+    open_chat: Open, workspace: Workspace, tmp_path: Path
+) -> None:
+    session = open_session(workspace, tmp_path)
+    async with open_chat(session=session, size=(80, 24)) as chat:
+        await ran(chat, "!seq 100; exit 3")
+        assert any("exit 3" in line for line in chat.seen)
+        assert "exit 3 · 80 lines above: e shows all" in chat.lines[-1]
+        await ran(chat, "!seq 100")
+        assert chat.lines[-1].strip() == "80 lines above: e shows all"
+        await ran(chat, "!echo short; exit 4")
+        assert chat.text.count("exit 4") == 2, "the line and the header"
+
+
+@posix
 @pytest.mark.timeout(90)
 def test_a_command_may_have_the_terminal_for_itself(tmp_path: Path) -> None:
     terminal = Terminal("--workspace", str(tmp_path / "work"), PALIMPSEST_CONFIG_DIR=str(tmp_path / "config"))

@@ -91,6 +91,12 @@ def rows_of(chat: Any) -> list[str]:
     return [line.strip(" │") for line in shown(chat).split("\n")]
 
 
+def test_the_bars_of_the_layers_have_the_scale_of_the_request() -> None:
+    report = structs.replace(REPORT, compacts_at=5_120)
+    bars = [row.text.rpartition(" ")[2].count("█") for row in panel_rows(PanelContent(report=report), frozenset())]
+    assert max(bars[:5]) <= 2, "1,650 of 10,240 tokens are a sixth"
+
+
 def test_the_panel_has_a_tick_where_older_turns_leave() -> None:
     report = structs.replace(REPORT, compacts_at=5_120)
     (row,) = (row for row in panel_rows(PanelContent(report=report), frozenset()) if "compacts" in row.figure)

@@ -17,15 +17,16 @@ ACTION = Action(tool="run_command", access=Access.RUN, summary="run make", subje
 
 
 def texts(tool: str, text: str, *, failed: bool = False) -> list[str]:
-    return [line.text for line in result_lines(tool, text, len(text), failed=failed)]
+    rows = result_lines(tool, text, len(text), failed=failed, summary="do it")
+    return [f"{row.prefix}{row.text}".strip() for row in rows]
 
 
 def test_a_command_shows_how_it_ended_and_its_last_lines() -> None:
     output = "[exit 1 after 0.2 s]\n" + "\n".join(f"行 {number} 🎉" for number in range(9)) + "\n"
     last = [f"行 {number} 🎉" for number in range(4, 9)]
-    assert texts("run_command", output) == ["run_command: failed: exit 1 after 0.2 s", "…", *last]
-    assert texts("run_command", "[exit 0 after 0.1 s]\nok\n") == ["run_command: exit 0 after 0.1 s", "ok"]
-    assert texts("run_command", "[exit 0 after 0.1 s]\n") == ["run_command: exit 0 after 0.1 s"]
+    assert texts("run_command", output) == ["✗ failed: exit 1 after 0.2 s", "…", *last]
+    assert texts("run_command", "[exit 0 after 0.1 s]\nok\n") == ["✓ exit 0 after 0.1 s", "ok"]
+    assert texts("run_command", "[exit 0 after 0.1 s]\n") == ["✓ exit 0 after 0.1 s"]
 
 
 @pytest.mark.parametrize(
@@ -40,7 +41,7 @@ def test_another_status_than_0_has_a_colour_and_a_word(ended: str, tone: str) ->
 
 def test_an_open_card_shows_the_end_of_the_output_once() -> None:
     output = "one\n二\n🎉\n"
-    rows = result_lines("run_command", f"[exit 0 after 0.1 s]\n{output}", 9, failed=False)
+    rows = result_lines("run_command", f"[exit 0 after 0.1 s]\n{output}", 9, failed=False, summary="run make")
     block = Block(key="call:1", rows=(call_line("run make"), *rows))
     look = TranscriptStyles.of_theme({}, Style())
 
@@ -49,13 +50,13 @@ def test_an_open_card_shows_the_end_of_the_output_once() -> None:
 
     assert drawn(block).count("🎉") == 1
     opened = block.opened(BlockExcerpt.end_of(BlockText(output)))
-    assert drawn(opened).count("🎉") == 1 and "run_command: exit 0" in drawn(opened)
+    assert drawn(opened).count("🎉") == 1 and "✓ exit 0" in drawn(opened)
     assert drawn(block.opened(BlockExcerpt("", note="it cannot be read"))).count("🎉") == 1, "nothing else shows it"
 
 
 def test_a_plan_is_shown_by_its_panel_alone_unless_it_failed() -> None:
     assert texts("update_plan", "Plan:\n[x] look") == []
-    assert texts("update_plan", "No steps.", failed=True) == ["update_plan: failed: No steps."]
+    assert texts("update_plan", "No steps.", failed=True) == ["✗ failed: No steps."]
 
 
 def test_the_last_lines_of_a_large_output_are_few_and_short() -> None:
@@ -66,16 +67,16 @@ def test_the_last_lines_of_a_large_output_are_few_and_short() -> None:
 @pytest.mark.parametrize(
     ("tool", "text", "failed", "line"),
     [
-        ("edit_file", "calc.py: 1 line changed.", False, "edit_file: calc.py: 1 line changed."),
-        ("ask_user", "9090 🙂", False, "ask_user: 9090 🙂"),
-        ("read_file", "茶" * 1_800, False, "read_file: 1.8k characters"),
+        ("edit_file", "calc.py: 1 line changed.", False, "✓ calc.py: 1 line changed."),
+        ("ask_user", "9090 🙂", False, "✓ 9090 🙂"),
+        ("read_file", "茶" * 1_800, False, "✓ 1.8k characters"),
         (
             "edit_file",
             "Not found: calc.py.\nmore",
             True,
-            "edit_file: failed: Not found: calc.py.",
+            "✗ failed: Not found: calc.py.",
         ),
-        ("read_file", "", True, "read_file: failed"),
+        ("read_file", "", True, "✗ failed"),
     ],
 )
 def test_other_results_are_one_line(tool: str, text: str, failed: bool, line: str) -> None:
@@ -94,18 +95,21 @@ async def test_a_denied_call_says_once_that_it_was_not_done(open_chat: Any, size
     async with open_chat(size=size, answers=lambda _: [*events[:-2], *denied, TextDelta("No."), *events[-2:]]) as chat:
         await chat.say("make it")
         await chat.quiet()
-        assert "not done: 不要 🙂" in [line.strip() for line in chat.lines]
+        assert "✗ not done: 不要 🙂" in [line.strip() for line in chat.lines]
         assert "failed" not in chat.text
 
 
 async def test_a_call_that_is_not_understood_says_why_once(open_chat: Any) -> None:
     call = ToolCall("call_1", "edit_file", "{}")
     mistaken = [
-        ToolStarted(call, "edit_file: Not found"),
+        ToolStarted(call, "edit calc.py: Not found: calc.py"),
         ToolFinished(call, "Not found: calc.py", 18, failed=True, entry="e_3"),
     ]
     events = answer("Let me try.")
     async with open_chat(answers=lambda _: [*events[:-2], *mistaken, TextDelta("No."), *events[-2:]]) as chat:
         await chat.say("edit it")
         await chat.quiet()
-        assert chat.text.count("edit_file") == 1
+        assert [line.strip() for line in chat.lines if "edit" in line or "Not found" in line][-2:] == [
+            "▸ edit calc.py",
+            "✗ failed: Not found: calc.py",
+        ]

@@ -8,6 +8,8 @@ from msgspec import structs
 
 from agent.events import PlanUpdated, ReasoningDelta, TextDelta, ToolFinished, ToolStarted
 from agent.permissions.action import Access, Action
+from agent.permissions.policy import PermissionMode, Policy
+from agent.permissions.rules import RuleSet
 from context.checklist import Checklist, PlanStep, StepState
 from foundation.figures import elapsed
 from memory.records import EntryKind
@@ -139,11 +141,11 @@ async def test_results_of_calls_side_by_side_stand_below_their_calls(open_chat: 
         first = lines.index("▸ read 一.py")
         assert lines[first:] == [
             "▸ read 一.py",
-            "read_file: 1.2k characters",
+            "✓ 1.2k characters",
             "▸ read 二.py",
-            "read_file: failed: Not readable: 二.py",
+            "✗ failed: Not readable: 二.py",
             "▸ read 三 🏺.py",
-            "read_file: 5 characters",
+            "✓ 5 characters",
             "◆ Well.",
         ]
 
@@ -155,18 +157,41 @@ async def test_results_of_calls_side_by_side_stand_below_their_calls(open_chat: 
             "run pytest -q",
             "[exit 0 after 0.1 s]\nok\n",
             False,
-            ["run pytest -q", "run_command: exit 0 after 0.1 s", "ok"],
+            ["▸ run pytest -q", "  ✓ exit 0 after 0.1 s", "    ok"],
         ),
-        ("run make", "Not done: run make. 不要 🙂", True, ["run make", "not done: 不要 🙂"]),
-        ("run_command: Missing argument", "Missing argument: x. Valid: y", True, ["run_command: Missing argument"]),
-        ("run make", "Not run: no shell.", True, ["run make", "run_command: failed: Not run: no shell."]),
-        ("", "[exit 0 after 0.1 s]\nok\n", False, ["run_command: exit 0 after 0.1 s", "ok"]),
+        ("run make", "Not done: run make. 不要 🙂", True, ["▸ run make", "  ✗ not done: 不要 🙂"]),
+        (
+            "run: Missing argument",
+            "Missing argument: x. Valid: y",
+            True,
+            ["▸ run", "  ✗ failed: Missing argument: x. Valid: y"],
+        ),
+        ("run make", "Not run: no shell.", True, ["▸ run make", "  ✗ failed: Not run: no shell."]),
+        ("", "[exit 0 after 0.1 s]\nok\n", False, ["▸ ✓ run_command: exit 0 after 0.1 s", "    ok"]),
     ],
 )
 def test_a_stored_call_has_the_lines_that_it_had(summary: str, text: str, failed: bool, lines: list[str]) -> None:
     shown = stored_lines("run_command", summary, text, len(text), failed=failed)
-    assert [line.text for line in shown] == lines
-    assert shown[0].prefix == "▸ "
+    assert [f"{line.prefix}{line.text}" for line in shown] == lines
+
+
+@pytest.mark.parametrize(
+    ("summary", "text", "failed", "lines"),
+    [
+        ("write 出.py", "出.py: 600 bytes written.", False, ["▸ write 出.py", "  ✓ 600 bytes written."]),
+        ("write 出.py", "Not writable: 出.py.", True, ["▸ write 出.py", "  ✗ failed: Not writable: 出.py."]),
+        (
+            "write a: b.py: Nothing to change: The file would be as it is",
+            "Nothing to change: The file would be as it is.",
+            True,
+            ["▸ write a: b.py", "  ✗ failed: Nothing to change: The file would be as it is."],
+        ),
+        ("apply a patch", "calc.py: 1 line changed.", False, ["▸ apply a patch", "  ✓ calc.py: 1 line changed."]),
+    ],
+)
+def test_a_write_names_its_file_once_however_it_ends(summary: str, text: str, failed: bool, lines: list[str]) -> None:
+    shown = stored_lines("write_file", summary, text, len(text), failed=failed)
+    assert [f"{line.prefix}{line.text}" for line in shown] == lines
 
 
 async def test_a_resumed_conversation_shows_its_calls(open_chat: Any) -> None:
@@ -178,7 +203,7 @@ async def test_a_resumed_conversation_shows_its_calls(open_chat: Any) -> None:
         await chat.until(lambda: "  ▸ run pytest -q" in chat.lines)
         assert [line.strip() for line in chat.lines if line.strip()] == [
             "▸ run pytest -q",
-            "run_command: exit 0 after 0.1 s",
+            "✓ exit 0 after 0.1 s",
             "完成 🎉",
         ]
 
@@ -191,7 +216,7 @@ async def test_a_resumed_conversation_shows_a_call_that_a_killed_program_began(o
         await chat.until(lambda: "  ▸ run_command: git push 🚀" in chat.lines)
         shown = [line.strip() for line in chat.lines if line.strip()]
         after = shown.index("▸ run_command: git push 🚀") + 1
-        assert shown[after] == "interrupted: no result was stored; it may have run in part"
+        assert shown[after] == "✗ interrupted: no result was stored; it may have run in part"
 
 
 # The plan
@@ -277,16 +302,29 @@ async def test_the_newest_mode_alone_is_explained_and_not_for_long(
     monkeypatch.setattr("tui.chat.screen.MODE_SHOWN_S", 0.3)
     async with open_chat(size=size, notifications=True) as chat:
         await chat.press("shift+tab", "shift+tab")
-        await chat.until(lambda: "Mode edit: edits in the project are allowed; commands ask." in chat.seen[-1])
+        await chat.until(lambda: "edits in the project are free; commands ask." in chat.seen[-1])
+        assert "mode edit" in chat.seen[-1]
         assert not any("read-only" in line for line in chat.seen)
-        assert not any("Mode" in line for line in chat.seen[:-1])
-        await chat.until(lambda: "Mode" not in chat.seen[-1])
+        assert not any("commands ask" in line for line in chat.seen[:-1])
+        await chat.until(lambda: "commands ask" not in chat.seen[-1])
         assert "mode edit" in chat.seen[-1]
 
 
 async def test_a_mode_without_a_sandbox_says_so_in_one_line(open_chat: Any) -> None:
     async with open_chat() as chat:
         await chat.press("shift+tab", "shift+tab", "shift+tab")
-        await chat.until(
-            lambda: "Mode auto: edits in the project are allowed; commands ask: no sandbox here." in chat.seen[-1]
-        )
+        await chat.until(lambda: "edits are free; commands ask: there is no sandbox here." in chat.seen[-1])
+
+
+@pytest.mark.parametrize("mode", PermissionMode)
+async def test_each_mode_is_explained_whole_beside_its_name_at_80_columns(open_chat: Any, mode: PermissionMode) -> None:
+    async with open_chat(size=(80, 24)) as chat:
+        chat.session.permissions = Policy(RuleSet(), sandboxed=True)
+        while chat.session.permissions.mode.next is not mode:
+            chat.session.permissions.set_mode(chat.session.permissions.mode.next)
+        await chat.press("shift+tab")
+        await chat.until(lambda: mode.effect(sandboxed=True) in chat.seen[-1])
+        assert f"mode {mode}" in chat.seen[-1].lower()
+        assert "…" not in chat.seen[-1]
+        if mode is PermissionMode.AUTO:
+            assert "what deletes asks" in chat.seen[-1]

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.services.statistics_view import savings_of
+from agent.spending.report import Spent
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import clear
@@ -23,7 +24,7 @@ from tests.tui.conftest import Chat, Open
 from tests.tui.fakes import FakeSession, answer
 from tui.overview.archive_screen import ArchiveScreen
 from tui.overview.bars import bar, columns
-from tui.overview.statistics_screen import StatisticsScreen
+from tui.overview.statistics_screen import StatisticsScreen, spending_rows
 from tui.passages.page_screen import PictureScreen
 from tui.passages.text_screen import TextScreen
 
@@ -103,6 +104,24 @@ async def test_an_archive_opens_as_a_picture_and_says_where_it_is(open_chat: Ope
         await chat.press("escape", "enter")
         await chat.until(lambda: isinstance(chat.app.screen, PictureScreen) and "▀" in seen(chat))
         assert chat.app.screen.zoom.level == 0
+
+
+def test_all_bars_of_a_kind_are_shares_of_the_same_whole() -> None:
+    def spent(key: str, tokens: int) -> Spent:
+        return Spent(
+            key=key,
+            requests=1,
+            prompt_tokens=tokens,
+            completion_tokens=0,
+            cached_tokens=0,
+            money={},
+            local=0,
+            unpriced=0,
+        )
+
+    groups: Any = SimpleNamespace(purposes=(spent("chat", 900),), conversations=(spent("锅炉", 300), spent("b", 600)))
+    rows = spending_rows(cast("Any", SimpleNamespace(spending=groups)))
+    assert [row.share for row in rows if row.id] == [1.0, 300 / 900, 600 / 900]
 
 
 async def test_one_page_is_one_page_and_a_long_title_keeps_off_its_bar(open_chat: Open, session: Any) -> None:

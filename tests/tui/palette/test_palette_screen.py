@@ -1,10 +1,13 @@
 """F1: the keys of the place where one is, read from its bindings, and the commands."""
 
+from textual import events
+
 from tests.tui.conftest import Open
 from tui.chat.screen import ChatScreen
 from tui.palette.key_rows import EVERYWHERE, HERE, key_rows, shown_key
 from tui.palette.rows import command_rows, matching, setting_rows, theme_rows
 from tui.palette.screen import PaletteScreen
+from tui.search.screen import SearchScreen
 
 
 def test_keys_are_written_as_on_keyboards() -> None:
@@ -31,6 +34,45 @@ async def test_f1_shows_each_explanation_whole_where_there_is_room(open_chat: Op
             lines = [line for line in chat.seen if line.rstrip().endswith("…")]
             assert lines == []
             await chat.press("pagedown")
+
+
+async def test_a_question_mark_in_an_empty_prompt_shows_the_keys(open_chat: Open) -> None:
+    async with open_chat() as chat:
+        await chat.press("?")
+        await chat.until(lambda: isinstance(chat.app.screen, PaletteScreen))
+        assert "Keys and commands" in "\n".join(chat.seen)
+        await chat.press("down", "escape")
+        await chat.until(lambda: isinstance(chat.app.screen, ChatScreen))
+        assert chat.screen.prompt.text == ""
+        await chat.type("why")
+        await chat.press("?")
+        assert isinstance(chat.app.screen, ChatScreen)
+        assert chat.screen.prompt.text == "why?"
+
+
+async def test_what_is_typed_after_a_question_mark_is_a_message(open_chat: Open) -> None:
+    async with open_chat() as chat:
+        for key in "?ka 窑":  # at once, as fast fingers do
+            chat.app.post_message(events.Key({"?": "question_mark", " ": "space"}.get(key, key), key))
+        await chat.until(lambda: chat.screen.prompt.text.endswith("窑"))
+        assert chat.screen.prompt.text == "?ka 窑"
+        assert isinstance(chat.app.screen, ChatScreen)
+        await chat.press("ctrl+c", "?")
+        await chat.until(lambda: isinstance(chat.app.screen, PaletteScreen))
+        await chat.press("?")
+        await chat.until(lambda: chat.screen.prompt.text == "?")
+
+
+async def test_enter_does_what_is_chosen_after_a_question_mark(open_chat: Open) -> None:
+    async with open_chat() as chat:
+        await chat.press("?")
+        await chat.until(lambda: isinstance(chat.app.screen, PaletteScreen))
+        keys = chat.app.screen
+        assert isinstance(keys, PaletteScreen)
+        while "Search everywhere" not in (keys.chosen.sentence if keys.chosen else ""):
+            await chat.press("down")
+        await chat.press("enter")
+        await chat.until(lambda: isinstance(chat.app.screen, SearchScreen))
 
 
 async def test_f1_again_closes_it_and_changes_nothing(open_chat: Open) -> None:

@@ -4,10 +4,13 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from foundation.paths import Workspace
+from memory.upkeep.state import read_state
 from tests.paths import ROOT
 from tests.tui.screen_reader.lines import Start, until, written
 
@@ -73,6 +76,18 @@ def test_what_was_typed_before_a_question_answers_nothing(start: Start, tmp_path
     assert written(chat).endswith("Enter alone is 2, read only: ")
     chat.type("\r")
     until(chat, "You: trust")
+
+
+def test_what_upkeep_has_to_say_is_a_notice_before_the_next_line(start: Start, tmp_path: Path) -> None:
+    chat = start(PALIMPSEST_DISK_FREE_MB="1000000000")
+    until(chat, "You: ")
+    limit = time.monotonic() + 30
+    while not (state := read_state(Workspace(tmp_path / "notes"))).warned_ms or state.unshown:
+        assert time.monotonic() < limit, "the chat takes the warning within some seconds"
+        chat.settle(0.2)
+    chat.type("/jobs\r")
+    until(chat, "Notice: Only ")
+    until(chat, "are free on the workspace's disk")
 
 
 def test_nothing_that_was_written_changes_while_an_answer_comes(start: Start) -> None:

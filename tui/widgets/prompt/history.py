@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from agent.services.drafts import clear_marked, without_marks
-from agent.services.forgotten_words import without_forgotten
+from agent.services.forgotten_words import jobs_of, without_forgotten
 from foundation.files import append, encode, exists, is_cut_off, make_private_folder, read_bytes, write_atomically
 from foundation.privacy import joined, json_line
 from foundation.terminal_text import visible
@@ -30,6 +30,7 @@ class PromptHistory:
         self._pastes: dict[str, None] = {}
         self._images: dict[PastedImage, None] = {}
         self._unwritten: deque[str] = deque()
+        self._jobs: tuple[str, ...] = ()  # of forgetting, when the entries were last compared with them
         self._writing = threading.Lock()  # held while the file is read or written
 
     def move(self, path: Path) -> None:
@@ -65,6 +66,16 @@ class PromptHistory:
                     make_private_folder(self._path.parent)
                     append(self._path, (b"\n" if is_cut_off(self._path) else b"") + encode(json_line(cleared)))
                 self._unwritten.popleft()
+            self._drop_forgotten()
+
+    def _drop_forgotten(self) -> None:
+        """Takes out of memory, too, what was forgotten since the last look. Other threads may add meanwhile."""
+        jobs = jobs_of(self._path.parent)
+        if jobs != self._jobs:
+            self._jobs = jobs
+            for text in list(self._entries):
+                if without_forgotten(self._path.parent, text) != text:
+                    self._entries.remove(text)
 
     def add(self, text: str) -> None:
         """Adds a text and stores it. Blocks. Raises OSError."""

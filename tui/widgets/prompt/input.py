@@ -11,7 +11,7 @@ from textual.message import Message
 
 from foundation.terminal_text import visible
 from tui.output.app import ChangesOnlyApp
-from tui.typed_app import app_of
+from tui.typed_app import app_of, themed_app
 from tui.widgets.own_bindings import run_own_binding
 from tui.widgets.prompt.chips import ChipBuffer, PastedImage, may_be_image_paths
 from tui.widgets.prompt.held_input import HeldInput
@@ -33,7 +33,7 @@ class Prompt(UnitTextArea):
         Binding(
             "ctrl+c,super+c",
             "interrupt",
-            "Copy the selection, clear the prompt, or leave",
+            "Copy the selection, clear the prompt, stop the answer, or leave",
             id="prompt.interrupt",
             show=False,
         ),
@@ -43,6 +43,7 @@ class Prompt(UnitTextArea):
         Binding("ctrl+r", "search_history", "Search what you typed before", id="prompt.search_history", show=False),
         Binding("ctrl+v,alt+v", "paste_image", "Paste an image or text", id="prompt.paste", show=False),
         Binding("ctrl+o", "open_chip", "Open the pasted text or image at the cursor", id="prompt.open", show=False),
+        Binding("question_mark", "show_keys", "Keys and commands, in an empty prompt", id="prompt.keys", show=False),
     ]
 
     @dataclass
@@ -365,6 +366,13 @@ class Prompt(UnitTextArea):
             self.post_message(self.ChipOpened(content))
         else:
             self.notify("Nothing to open: Ctrl+O opens a pasted text or image at the cursor.", timeout=3)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return not self.text if action == "show_keys" else super().check_action(action, parameters)
+
+    def action_show_keys(self) -> None:
+        self.insert("?")
+        themed_app(self).show_keys_after_prompt()
 
     # Interrupting and leaving
 

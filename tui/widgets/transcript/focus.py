@@ -29,6 +29,17 @@ class FocusTarget(Struct, frozen=True):
     def is_answer(self) -> bool:
         return isinstance(self.first, AnswerBlock)
 
+    @property
+    def has_turn(self) -> bool:
+        """Whether it is part of a turn: not what a command gave, or the person's own command printed."""
+        match self.first:
+            case AnswerBlock(of_command=of_command):
+                return not of_command
+            case Block(key=key):
+                return not key.startswith("shell:")
+            case _:
+                return True
+
     def holds(self, item: TranscriptItem) -> bool:
         """Whether this very item is part of it."""
         return any(other is item for other in self.items)
@@ -47,7 +58,7 @@ class FocusTarget(Struct, frozen=True):
         if index is None:
             return range(0)
         end = index + 1
-        while self.is_answer and end < len(cache) and _continues(cache.items[end]):  # it may still be streaming
+        while self.is_answer and end < len(cache) and _continues(cache.items[end], self.first):  # it may still stream
             end += 1
         return range(index, end)
 
@@ -75,12 +86,13 @@ class FocusTarget(Struct, frozen=True):
 
 
 def focus_targets(items: Sequence[TranscriptItem]) -> list[FocusTarget]:
-    """What can be focused, from top to bottom. An answer's parts are one target; notices are none."""
+    """What can be focused, from top to bottom. An answer's parts are one target, as are those of what a command gave;
+    muted lines are none."""
     targets: list[FocusTarget] = []
     answer: list[TranscriptItem] = []
     for item in items:
         is_part = isinstance(item, AnswerBlock)
-        if answer and (not is_part or item.first):
+        if answer and (not is_part or not _continues(item, answer[0])):
             targets.append(FocusTarget(tuple(answer)))
             answer = []
         if is_part:
@@ -90,8 +102,10 @@ def focus_targets(items: Sequence[TranscriptItem]) -> list[FocusTarget]:
     return [*targets, FocusTarget(tuple(answer))] if answer else targets
 
 
-def _continues(item: TranscriptItem) -> bool:
-    return isinstance(item, AnswerBlock) and not item.first
+def _continues(item: TranscriptItem, first: TranscriptItem) -> bool:
+    if not isinstance(item, AnswerBlock) or not isinstance(first, AnswerBlock):
+        return False
+    return not item.first and item.of_command == first.of_command
 
 
 def with_mark(strip: Strip, column: int, style: Style) -> Strip:

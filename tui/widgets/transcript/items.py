@@ -3,6 +3,7 @@
 from typing import Final, Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 from rich.cells import cell_len
 from rich.segment import Segment
 
@@ -91,10 +92,11 @@ def _clipped(line: str) -> str:
 
 
 class AnswerBlock(Struct, frozen=True):
-    """A block of an answer. The first one carries the answer's mark."""
+    """A block of an answer, or of what a command gave. The first one of an answer carries the answer's mark."""
 
     block: MarkdownBlock
     first: bool = False
+    of_command: bool = False
 
     def lines(self, width: int, styles: TranscriptStyles) -> list[StyledLine]:
         rows = block_lines(self.block, width - GUTTER, styles)
@@ -229,11 +231,11 @@ class AnswerStream:
         return items
 
 
-def markdown_items(text: str, *, marked: bool = True) -> list[TranscriptItem]:
-    """A complete Markdown text as items."""
-    stream = AnswerStream(marked=marked)
+def markdown_items(text: str, *, of_command: bool = False) -> list[TranscriptItem]:
+    """A complete Markdown text as items: an answer, or what a command gave."""
+    stream = AnswerStream(marked=not of_command)
     stream.feed(text)
-    return stream.close()
+    return [replace(item, of_command=of_command) for item in stream.close() if isinstance(item, AnswerBlock)]
 
 
 def estimate_height(item: TranscriptItem, width: int) -> int:

@@ -1,6 +1,7 @@
 """Renders Markdown into lines: paragraphs, lists, quotes, headings and inline markup.
 
-HTML is shown as text, so that nothing a model wrote is lost; a URL is shown and never becomes a terminal link.
+HTML, footnotes and definitions of links are shown as text, so that nothing a model wrote is lost; a URL is shown and
+never becomes a terminal link.
 """
 
 import re
@@ -64,7 +65,8 @@ def _table(block: MarkdownBlock, width: int, styles: TranscriptStyles) -> list[S
 def _parser() -> "MarkdownIt":
     from markdown_it import MarkdownIt
 
-    return MarkdownIt("commonmark", {"html": False, "maxNesting": MAX_NESTING}).enable(["table", "strikethrough"])
+    parser = MarkdownIt("commonmark", {"html": False, "maxNesting": MAX_NESTING}).enable(["table", "strikethrough"])
+    return parser.disable("reference")  # a definition is text: what refers to it is mostly in another block
 
 
 def parse(source: str) -> "SyntaxTreeNode":

@@ -27,6 +27,10 @@ def archived(cold: ColdStore, vault: Vault, say: Say, monkeypatch: pytest.Monkey
     return entries, vault.archive_entries(entries, label="ferry").seq
 
 
+def ranges(entries: list[Entry]) -> list[tuple[int, int]]:
+    return [(entries[0].seq, entries[4].seq), (entries[5].seq, entries[-1].seq + 10**12)]
+
+
 def texts(cold: ColdStore, vault: Vault, entries: list[Entry]) -> list[str]:
     stored = cold.entries([entry.seq for entry in entries])
     return [vault.entry_text(stored[entry.seq]).text for entry in entries]
@@ -42,14 +46,14 @@ def test_every_text_returns_and_no_page_is_left(
     entries, archive = archived
     assert in_store(cold, entries) == 0
     counts = list[int]()
-    assert vault.take_back([entry.seq for entry in entries], [archive], counts.append) == 12
+    assert vault.take_back(ranges(entries), [archive], counts.append) == 12
     assert counts == sorted(counts)
     assert len(counts) > 2
     assert in_store(cold, entries) == 12
     assert texts(cold, vault, entries) == [entry.text for entry in entries]
     assert (vault.pages(), vault.archives(), list(workspace.packs.glob("*.pages"))) == ([], [], [])
     assert check_archive(cold, vault.storage) == []
-    assert vault.take_back([entry.seq for entry in entries], [archive]) == 0, "it may be repeated"
+    assert vault.take_back(ranges(entries), [archive]) == 0, "it may be repeated"
 
 
 @pytest.mark.parametrize("place", ["first portion", "second portion", "release"])
@@ -57,7 +61,6 @@ def test_wherever_it_ends_no_text_is_lost_and_the_next_call_goes_on(
     cold: ColdStore, vault: Vault, archived: tuple[list[Entry], int], monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
     entries, archive = archived
-    seqs = [entry.seq for entry in entries]
 
     def end(count: int) -> None:
         if place == "first portion" or (place == "second portion" and count > 4):
@@ -70,11 +73,11 @@ def test_wherever_it_ends_no_text_is_lost_and_the_next_call_goes_on(
         if place == "release":
             ending.setattr(vault, "release", end_release)
         with pytest.raises(_Killed):
-            vault.take_back(seqs, [archive], end)
+            vault.take_back(ranges(entries), [archive], end)
     assert texts(cold, vault, entries) == [entry.text for entry in entries]
     left = [problem.what for problem in check_archive(cold, vault.storage)]
     assert left == (["deletion"] if place == "release" else []), "pages that are to go are named until they are gone"
-    vault.take_back(seqs, [archive])
+    vault.take_back(ranges(entries), [archive])
     assert in_store(cold, entries) == 12
     assert vault.pages() == []
     assert check_archive(cold, vault.storage) == []
@@ -90,7 +93,7 @@ def test_a_damaged_page_ends_it_and_what_was_not_reached_stays(
     pack.write_bytes(bytes(raw))
     fresh = Vault(workspace.packs, workspace.page_cache, cold, clock)  # nothing was read before
     with pytest.raises(Damaged):
-        fresh.take_back([entry.seq for entry in entries], [archive])
+        fresh.take_back(ranges(entries), [archive])
     assert len(fresh.archives()) == 1
     assert in_store(cold, entries) < 12
 
@@ -101,6 +104,6 @@ def test_a_text_that_is_not_the_one_that_was_stored_ends_it_too(
     entries, archive = archived
     cold.write(lambda db: run(db, "UPDATE entries SET sha256 = x'00' WHERE seq = ?", (entries[-1].seq,)))
     with pytest.raises(Damaged):
-        vault.take_back([entry.seq for entry in entries], [archive])
+        vault.take_back(ranges(entries), [archive])
     assert len(vault.archives()) == 1
     assert len(vault.pages()) > 0

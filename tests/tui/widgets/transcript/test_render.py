@@ -10,9 +10,9 @@ from rich.cells import cell_len
 from rich.style import Style
 
 from tests.examples import examples
-from tui.widgets.transcript.code import code_lines
 from tui.widgets.transcript.block import MAX_END_LINES, BlockExcerpt, BlockText
 from tui.widgets.transcript.block import MAX_LINES as MAX_BLOCK_LINES
+from tui.widgets.transcript.code import code_lines
 from tui.widgets.transcript.items import MAX_LINES, UserItem
 from tui.widgets.transcript.markdown import block_lines
 from tui.widgets.transcript.splitter import MarkdownSplitter
@@ -52,6 +52,18 @@ def test_square_brackets_are_no_markup() -> None:
 
 def test_a_line_break_in_a_paragraph_stays() -> None:
     assert rendered("one\ntwo") == ["one", "two"]
+
+
+def test_footnotes_and_definitions_of_links_are_text() -> None:
+    text = "The kiln[^1] and [its maker][m].\n\n[^1]: foot\n[^2]: 脚注\n\n[m]: https://e.org/x"
+    assert rendered(text) == [
+        "The kiln[^1] and [its maker][m].",
+        "",
+        "[^1]: foot",
+        "[^2]: 脚注",
+        "",
+        "[m]: https://e.org/x",
+    ]
 
 
 def test_lists_nest_and_numbers_go_on() -> None:
