@@ -128,9 +128,8 @@ class SettingsScreen(ThemedScreen[None]):
         column = max((cell_len(row.setting.name) for row in self._shown), default=0) + 4
         options = self.query_one(OptionList)
         options.clear_options()
-        texts = [self._row_text(row, column, width) for row in self._shown]
-        options.add_options([Option(text) for text in texts])
-        lines = sum(text.plain.count("\n") + 1 for text in texts)
+        options.add_options([Option(self._row_text(row, column, width)) for row in self._shown])
+        lines = sum(str(option.prompt).count("\n") + 1 for option in options.options)
         self.set_class(0 < lines <= self.size.height // _FEW_SHARE, "-few")
         if self._rows and not self._shown:
             options.add_option(Option(Text(NOTHING, theme_colour(self, "muted"), end=""), disabled=True))
