@@ -86,7 +86,7 @@ def main(folder: Path, kills: int, seed: int) -> None:
         landed["at an operation"] += was_killed(work)
     for number in range(kills, 2 * kills):
         name = ("desk", "laptop")[number % 2]
-        after = chance.uniform(0.02, 0.3)
+        after = chance.uniform(0.01, 0.12)
         landed["at a moment"] += was_killed(partial(say_and_sync, name, number, 0), after)
 
     def look() -> None:
