@@ -125,6 +125,7 @@ def test_every_class_that_shows_something_has_a_case() -> None:
             "ThemedScreen",
             "QuestionDialog",
             "SheetDialog",
+            "TextRows",
             "AnswersDialog",
             "LinesView",
             "ListScreen",
