@@ -32,17 +32,20 @@ class Unread(Struct, frozen=True):
 
 
 class OtherLogs:
-    """The segments of other devices at one location."""
+    """The segments of other devices at one location. Without `takes_plain` only encrypted ones are read."""
 
     def __init__(
         self,
         cold: ColdStore,
         place: BackupPlace,
         keys: Keys | None,
+        *,
+        takes_plain: bool = True,
     ) -> None:
         self._cold = cold
         self._place = place
         self._keys = keys
+        self._takes_plain = takes_plain
 
     def read(
         self, names: Mapping[str, SegmentName], listed: Mapping[str, int], own: str, should_stop: Callable[[], bool]
@@ -82,7 +85,7 @@ class OtherLogs:
         try:
             if size > LONGEST_FILE:
                 raise damaged(name)
-            return decode_segment(name, self._place.read(text), self._keys)
+            return decode_segment(name, self._place.read(text), self._keys, takes_plain=self._takes_plain)
         except (Damaged, NewerSegment, NoKey) as error:  # damaged, or gone since it was listed
             self._note(text, error)
             return None

@@ -112,7 +112,7 @@ class Sync:
         own.refuse_mixed(names)
         device = own.claim(names)
         place.remove_temporary(device.id)
-        logs = OtherLogs(self._cold, place, self._keys)
+        logs = OtherLogs(self._cold, place, self._keys, takes_plain=self._own_keys is None)
         notes = NoteSync(self._memory)
         notes.collect(device.id)
         if self._deletions is not None:
