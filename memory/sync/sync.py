@@ -105,7 +105,7 @@ class Sync:
         return result
 
     def _run(self, place: BackupPlace, should_stop: Callable[[], bool]) -> SyncResult:
-        place.make()
+        place.require()
         listed = place.sizes()
         names = {text: name for text in listed if (name := parse_name(text)) is not None}
         own = OwnLog(self._cold, place, self._own_keys, self._text_of)
