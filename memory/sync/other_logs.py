@@ -145,6 +145,13 @@ def _batches(operations: Sequence[Operation]) -> Iterator[Sequence[Operation]]:
         yield ordered[start : start + _AT_ONCE]
 
 
+def foreign_objects(place: BackupPlace) -> list[Unread]:
+    """What has the name of a segment and is no file. Nothing of it is read."""
+    return [
+        Unread(name, f"{name} is no file, but a folder, a link or a pipe. It was skipped.") for name in place.foreign()
+    ]
+
+
 def unread_segments(db: apsw.Connection, location: str) -> list[Unread]:
     """Segments at the location that could not be read when it was last looked at."""
     sql = "SELECT name, problem FROM sync_read WHERE location = ? AND problem <> '' ORDER BY name"

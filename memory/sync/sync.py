@@ -22,7 +22,7 @@ from memory.sync.inbox import Taken
 from memory.sync.last_run import record_run
 from memory.sync.names import parse_name
 from memory.sync.notes import NoteSync
-from memory.sync.other_logs import OtherLogs, Unread, unread_segments
+from memory.sync.other_logs import OtherLogs, Unread, foreign_objects, unread_segments
 from memory.sync.own_log import OwnLog, write_all_again
 
 LOCK: Final = "sync.lock"
@@ -133,7 +133,7 @@ class Sync:
             deleted=deleted,
             notes_changed=merged,
             held_back=notes.held_back,
-            unread=tuple(self._cold.read(lambda db: unread_segments(db, place.name))),
+            unread=(*foreign_objects(place), *self._cold.read(lambda db: unread_segments(db, place.name))),
             stopped=stopped,
         )
 
