@@ -272,7 +272,7 @@ def _derived(work: ForgetWork, entries: set[int], conversations: set[int]) -> li
     found: set[int] = set()
     if work.prints:
         for batch in entry_bytes(work.memory):
-            bodies = [entry.text + b"\0" + entry.rest for entry in batch]
+            bodies = [entry.words for entry in batch]
             hits = [batch[index] for index in found_in(work.prints, bodies)]
             found.update(hit.seq for hit in hits if hit.conversation not in conversations)
     for batch in batches(sorted(entries)):

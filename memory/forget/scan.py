@@ -15,8 +15,10 @@ from msgspec import Struct
 
 from foundation.files import UnsafePath, open_for_reading, read_bytes, scan
 from foundation.paths import Workspace
+from memory.cold.encoding import to_bytes
 from memory.cold.sql import each, fetch
 from memory.errors import Damaged
+from memory.forget.escapes import unescaped
 from memory.forget.notes import holds_besides_kept
 from memory.forget.work import ForgetWork
 from memory.forgotten.fingerprints import Fingerprints
@@ -143,6 +145,8 @@ def _batches(rows: Iterator[tuple[Any, ...]]) -> Iterator[bytes]:
                 continue
             whole = _whole(value)
             parts.append(whole)
+            if b"\\" in whole:
+                parts += map(to_bytes, unescaped(whole.decode("utf-8", "replace")))
             size += len(whole)
         if size >= _BLOCK:
             yield b"\0".join(parts)

@@ -12,7 +12,9 @@ from memory.cold.encoding import to_bytes, unpack
 from memory.cold.secret import keyed
 from memory.cold.sql import fetch, run
 from memory.errors import Damaged, NotFound, StorageUnreachable
-from memory.forgotten.fingerprints import FORGOTTEN, Fingerprints, replaced
+from memory.forget.escapes import unescaped
+from memory.forget.replacing import replaced_in_escapes
+from memory.forgotten.fingerprints import FORGOTTEN, Fingerprints
 from memory.forgotten.journal import ForgetJob
 from memory.memory import Memory
 
@@ -45,6 +47,12 @@ class EntryBytes(NamedTuple):
     is_archived: bool
     unread: str  # why its text could not be read: "", "unreachable" or "damaged"
 
+    @property
+    def words(self) -> bytes:
+        """All of them, as they are and behind the escapes of JSON."""
+        raw = self.text + b"\0" + self.rest
+        return b"\0".join([raw, *map(to_bytes, unescaped(raw.decode("utf-8", "replace")))]) if b"\\" in raw else raw
+
 
 class ForgetWork:
     """A job and the memory that it works on. Steps may be run again at any time: each finds what is left by itself."""
@@ -71,7 +79,7 @@ class ForgetWork:
 
     def replaced(self, text: str) -> str:
         """The text with `[forgotten]` in the place of what is looked for."""
-        return replaced(self.prints, text)
+        return replaced_in_escapes(self.prints, text)
 
 
 def line_hash(secret: bytes, line: str) -> str:
