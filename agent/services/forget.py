@@ -71,7 +71,6 @@ def forgetting(memory: Memory, clock: Clock | None = None) -> Forgetting:
         "drafts": _drafts,
         "prompts": _prompts,
         "images": _images,
-        "locations": _locations,
     }
     return Forgetting(memory, clock or SystemClock(), further)
 
@@ -171,8 +170,7 @@ def receipt_lines(memory: Memory, job: ForgetJob) -> list[str]:
     if receipt.left:
         lines.append(f"Left, for these files are your own: {', '.join(receipt.left[:20])}.")
     lines += receipt.sentences
-    if place := backup_notice(memory):
-        lines.append(place)
+    lines += [notice for notice in (sync_notice(memory), backup_notice(memory)) if notice]
     return lines
 
 
@@ -188,6 +186,18 @@ _PLURAL: Final = {"derived": "entries made of them", "names": "titles and labels
 def counted_as(name: str, count: int) -> str:
     """A count of the receipt, for a person: `1 entry`, `12 lines`."""
     return f"{count:,} {_SINGULAR.get(name, name.removesuffix('s')) if count == 1 else _PLURAL.get(name, name)}"
+
+
+def sync_notice(memory: Memory) -> str:
+    """A sentence about the places of sync where it stands until this device, and others, have synced; "" for none."""
+    from memory.sync.status import has_sent, stale_locations
+
+    now = f"`{PROGRAM} sync now`"
+    if where := ", ".join(stale_locations(memory)):
+        return f"It is at {where} still: {now} takes it from there, and from other devices."
+    if has_sent(memory):
+        return f"Other devices hold what they took of it until they have synced: {now} tells them."
+    return ""
 
 
 def backup_notice(memory: Memory) -> str:
@@ -232,19 +242,6 @@ def _drafts(work: ForgetWork) -> StepCounts:
                 write_atomically(path, clear_marked(work.replaced(read_text(path, owned=True))))
                 count += 1
     return StepCounts({"drafts": count})
-
-
-def _locations(work: ForgetWork) -> StepCounts:
-    """Names the places of sync where it stands until this device, and others, have synced."""
-    from memory.forget.work import StepCounts
-    from memory.sync.status import stale_locations
-
-    where = ", ".join(stale_locations(work.memory))
-    return StepCounts(
-        sentences=(f"It is at {where} still: `{PROGRAM} sync now` takes it from there, and from other devices.",)
-        if where
-        else ()
-    )
 
 
 def _images(work: ForgetWork) -> StepCounts:

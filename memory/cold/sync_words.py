@@ -33,3 +33,13 @@ def forget_synced(db: apsw.Connection, holds: Callable[[bytes], bool]) -> int:
         if holds(operation):
             count += run(db, "DELETE FROM sync_waiting WHERE seq = ?", (seq,))
     return count
+
+
+def entry_rewritten(db: apsw.Connection, seq: int) -> None:
+    """Has the segment that holds this entry written anew: a trigger sees that its text changed, and not its other
+    columns."""
+    run(
+        db,
+        "UPDATE sync_written SET stale = 1 WHERE number = (SELECT segment FROM sync_entries WHERE entry = ?)",
+        (seq,),
+    )

@@ -22,6 +22,7 @@ from memory.cold.entries import replace_text
 from memory.cold.epoch_copies import end_epochs_naming
 from memory.cold.integrity.row_hashes import seal_rows
 from memory.cold.sql import batches, each, fetch, first, marks, run
+from memory.cold.sync_words import entry_rewritten
 from memory.errors import Damaged, StoreBusy
 from memory.forget.replacing import walked
 from memory.forget.work import FORGOTTEN, ForgetWork, StepCounts, drop_requests, entry_bytes, found_in
@@ -209,6 +210,7 @@ def _store(  # noqa: PLR0917 -- an entry's columns
     sql = "UPDATE entries SET meta = ?, sent = ?, speaker = ? WHERE seq = ?"
     run(db, sql, (from_meta(cleared), from_parts(cleared_parts(parts)), name, seq))
     seal_rows(db, [seq])
+    entry_rewritten(db, seq)
     put_terms(
         db, seq, text if words is None else words, name if words is None else "", work.memory.cold.analyse, cleared
     )
