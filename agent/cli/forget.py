@@ -22,7 +22,7 @@ from agent.services.forget import (
     plan_lines,
     receipt_lines,
 )
-from foundation.errors import Misuse
+from foundation.errors import Misuse, PalimpsestError
 from foundation.program import PROGRAM
 from foundation.text.dates.filter_dates import parse_moment
 
@@ -53,10 +53,11 @@ def command(name: str | None, conversation: str | None, before: str | None, dry_
 
     Without a name it goes on with what is not finished.
 
-    Exit status: 0 forgotten, 75 begun and not finished: something is in use or out of reach, also a location of `sync`.
+    Exit status: 0 forgotten; 1 some of it cannot be taken out, or nothing is called that; 75 begun and not finished:
+    something is in use or out of reach, also a location of `sync`.
     """
     invocation = current()
-    with invocation.memory(for_writing=not dry_run) as memory:
+    with invocation.memory(for_writing=not dry_run, finishing=bool(name or conversation or before)) as memory:
         if not (name or conversation or before):
             _go_on(invocation, memory, as_json=invocation.json)
             return
@@ -104,7 +105,10 @@ def _renew_locations(invocation: Invocation, memory: Memory) -> list[str]:
 def _go_on(invocation: Invocation, memory: Memory, *, as_json: bool) -> None:
     from memory.forget.plan import NO_PLAN
 
-    finish_pending(memory)
+    ended: list[PalimpsestError] = []
+    finish_pending(memory, ended.append)
+    for error in ended:
+        raise error
     if places := _renew_locations(invocation, memory):
         raise NotForgottenYet("Not forgotten yet", f"It could not be taken from {', '.join(places)}.", _SYNC)
     if left := open_jobs(memory):

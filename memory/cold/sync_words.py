@@ -29,6 +29,9 @@ def forget_synced(db: apsw.Connection, holds: Callable[[bytes], bool]) -> int:
             text = unpack(body, limit=_MOST)
         if holds(path) or holds(text):
             count += run(db, "DELETE FROM sync_notes WHERE id = ?", (id_,))
+    for (path,) in fetch(db, "SELECT path FROM sync_merged"):
+        if holds(path.encode("utf-8", "surrogateescape")):
+            count += run(db, "DELETE FROM sync_merged WHERE path = ?", (path,))
     for seq, operation in fetch(db, "SELECT seq, operation FROM sync_waiting"):
         if holds(operation):
             count += run(db, "DELETE FROM sync_waiting WHERE seq = ?", (seq,))

@@ -22,6 +22,8 @@ from memory.memory import Memory
 from memory.records import Conversation, EntryKind
 
 SHORTEST_PHRASE = 2  # characters
+_TITLES = """SELECT title FROM conversations
+    UNION ALL SELECT CAST(source || char(10) || name || char(10) || root AS BLOB) FROM knowledge"""
 _DERIVED = (EntryKind.OBSERVATION.value.encode(), EntryKind.SUMMARY.value.encode())
 
 
@@ -81,7 +83,7 @@ def choose_words(memory: Memory, phrase: str) -> Chosen:
     for line in _lines_where(memory, lambda text: bool(_hits(pattern, text))):
         chosen.lines[line] = None
         chosen.words.update(dict.fromkeys(_hits(pattern, line.text)))
-    for title in _titles(memory):
+    for title in (*_titles(memory), *(file.path for file in memory.hot.files())):
         chosen.words.update(dict.fromkeys(_hits(pattern, title)))
     return chosen
 
@@ -202,7 +204,7 @@ def _lines_of_note(memory: Memory, note: Note) -> list[NamedLine]:
 
 
 def _titles(memory: Memory) -> list[str]:
-    return [to_text(title) for (title,) in memory.cold.read(lambda db: fetch(db, "SELECT title FROM conversations"))]
+    return [to_text(title) for (title,) in memory.cold.read(lambda db: fetch(db, _TITLES))]
 
 
 NOTHING = f"Nothing here is called that or holds these words. `{PROGRAM} search` finds by meaning."

@@ -77,6 +77,21 @@ class ForgetWork:
         """Whether an id, or the name of a draft, is one of what goes."""
         return bool(name and self._refs) and line_hash(self.memory.cold.secret, name) in self._refs
 
+    def hashed(self, name: str) -> str:
+        """What stands for a name in the journal."""
+        return line_hash(self.memory.cold.secret, name)
+
+    def keeps(self, name: str) -> bool:
+        """Whether the person keeps the words in this file."""
+        return bool(self.job.kept) and self.hashed(name) in self.job.kept
+
+    def named(self, name: str) -> str:
+        """The file's relative name after the job: a note whose name holds the words gets another one."""
+        if not self.prints.holds(name.encode("utf-8", "surrogateescape")):
+            return name
+        folder = "memory/" if name.startswith("memory/") else ""
+        return f"{folder}note-{self.hashed(name)[:8]}.md"
+
     def replaced(self, text: str) -> str:
         """The text with `[forgotten]` in the place of what is looked for."""
         return replaced_in_escapes(self.prints, text)
