@@ -10,7 +10,7 @@ import click
 
 from agent.cli import output
 from agent.cli.group import CliCommand
-from agent.cli.invocation import current
+from agent.cli.invocation import Invocation, current
 from agent.services.forget import (
     NOTHING,
     NotForgottenYet,
@@ -22,7 +22,7 @@ from agent.services.forget import (
     plan_lines,
     receipt_lines,
 )
-from foundation.errors import Misuse
+from foundation.errors import Misuse, PalimpsestError
 from foundation.program import PROGRAM
 from foundation.text.dates.filter_dates import parse_moment
 
@@ -30,6 +30,8 @@ if TYPE_CHECKING:  # the store is loaded when it is opened
     from memory.forget.plan import ForgetPlan
     from memory.forgotten.journal import ForgetJob
     from memory.memory import Memory
+
+_SYNC = f"It is gone here. `{PROGRAM} forget` or `{PROGRAM} sync now` tries again when the location answers."
 
 
 @click.command(cls=CliCommand)
@@ -51,12 +53,13 @@ def command(name: str | None, conversation: str | None, before: str | None, dry_
 
     Without a name it goes on with what is not finished.
 
-    Exit status: 0 forgotten, 75 begun and not finished: something is in use or out of reach.
+    Exit status: 0 forgotten; 1 some of it cannot be taken out, or nothing is called that; 75 begun and not finished:
+    something is in use or out of reach, also a location of `sync`.
     """
     invocation = current()
-    with invocation.memory(for_writing=not dry_run) as memory:
+    with invocation.memory(for_writing=not dry_run, finishing=bool(name or conversation or before)) as memory:
         if not (name or conversation or before):
-            _go_on(memory, as_json=invocation.json)
+            _go_on(invocation, memory, as_json=invocation.json)
             return
         moment = parse_moment(before, datetime.now(UTC)) if before else None
         planned = plan(memory, named=name or "", conversation=conversation or "", before=moment)
@@ -76,17 +79,38 @@ def command(name: str | None, conversation: str | None, before: str | None, dry_
         if not yes:
             planned = _confirmed(memory, planned)
         job = forget(memory, planned, _report if sys.stderr.isatty() else lambda _: None)
-        if invocation.json:
-            output.json_object({**plan_object(planned), "receipt": receipt_object(job)})
-            return
-        for line in receipt_lines(memory, job):
+        _finish(invocation, memory, planned, job)
+
+
+def _finish(invocation: Invocation, memory: Memory, planned: ForgetPlan, job: ForgetJob) -> None:
+    """Takes it from the locations of sync, and prints the receipt. Raises NotForgottenYet where one does not answer."""
+    left = _renew_locations(invocation, memory)
+    lines = receipt_lines(memory, job)
+    if not invocation.json:
+        for line in lines:
             output.line(line)
+    if left:
+        raise NotForgottenYet("Not forgotten yet", f"It could not be taken from {', '.join(left)}.", _SYNC)
+    if invocation.json:
+        output.json_object({**plan_object(planned), "receipt": {**receipt_object(job), "sentences": lines}})
 
 
-def _go_on(memory: Memory, *, as_json: bool) -> None:
+def _renew_locations(invocation: Invocation, memory: Memory) -> list[str]:
+    from agent.services.sync import renew_locations
+
+    settings = invocation.loaded_config.config.sync
+    return renew_locations(memory, settings, invocation.environment, invocation.here)
+
+
+def _go_on(invocation: Invocation, memory: Memory, *, as_json: bool) -> None:
     from memory.forget.plan import NO_PLAN
 
-    finish_pending(memory)
+    ended: list[PalimpsestError] = []
+    finish_pending(memory, ended.append)
+    for error in ended:
+        raise error
+    if places := _renew_locations(invocation, memory):
+        raise NotForgottenYet("Not forgotten yet", f"It could not be taken from {', '.join(places)}.", _SYNC)
     if left := open_jobs(memory):
         raise NotForgottenYet("Not forgotten yet", " ".join(left), f"`{PROGRAM} forget` tries again.")
     if as_json:

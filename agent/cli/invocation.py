@@ -161,11 +161,13 @@ class Invocation:
         )
 
     @contextmanager
-    def memory(self, *, for_writing: bool = False, recovering: bool = False) -> Generator[Memory]:
+    def memory(
+        self, *, for_writing: bool = False, recovering: bool = False, finishing: bool = True
+    ) -> Generator[Memory]:
         """The workspace's memory, closed afterwards; its problems are printed.
 
         For writing, or with `recovering`, answers interrupted by a crash are completed first, so that a search finds
-        them.
+        them. So is what was begun to be forgotten, but for a command that does so itself, without `finishing`.
         """
         from agent.config.embedder import embedding_of
         from agent.services.forget import finish_pending
@@ -190,7 +192,8 @@ class Invocation:
                 output.narrate(lost_index)
             if for_writing or recovering:
                 memory.recover()
-                finish_pending(memory)
+                if finishing:
+                    finish_pending(memory, lambda left: output.narrate(f"{left.title}: {left.message} {left.hint}"))
             yield memory
             for trouble in memory.vault.troubles():
                 output.narrate(trouble)

@@ -89,6 +89,7 @@ def plan_rows(what: ForgetPlan) -> list[tuple[str, str]]:
         rows.append(("", f"… and {more:,} more lines of notes"))
     if what.lines:
         rows.append(("", f"/forget … {KEEP_NOTES} leaves the lines of your notes as they are."))
+    rows += [("changes", f"{visible_line(name)} becomes {new}: its name holds it") for name, new in what.renamed[:5]]
     also = "; ".join([*changes(what), "index, versions, drafts, checkpoints, caches"])
     rows.append(("changes", also))
     if what.also_said:

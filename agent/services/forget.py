@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
@@ -31,6 +31,12 @@ class NotForgottenYet(TemporaryFailure):
     """A forgetting that is begun and not finished: exit status 75."""
 
     code = "not_forgotten_yet"
+
+
+class NotAllForgotten(PalimpsestError):
+    """A forgetting that ended, though some of it could not be taken out: exit status 1."""
+
+    code = "not_all_forgotten"
 
 
 def plan(memory: Memory, *, named: str = "", conversation: str = "", before: datetime | None = None) -> ForgetPlan:
@@ -71,7 +77,6 @@ def forgetting(memory: Memory, clock: Clock | None = None) -> Forgetting:
         "drafts": _drafts,
         "prompts": _prompts,
         "images": _images,
-        "locations": _locations,
     }
     return Forgetting(memory, clock or SystemClock(), further)
 
@@ -79,7 +84,8 @@ def forgetting(memory: Memory, clock: Clock | None = None) -> Forgetting:
 def forget(memory: Memory, what: ForgetPlan, on_step: Callable[[str], None] = lambda _: None) -> ForgetJob:
     """Carries out the plan; gives the job with its receipt. Blocks.
 
-    Raises NotForgottenYet where it could not be finished now: the next command goes on with it.
+    Raises NotForgottenYet where it could not be finished now: the next command goes on with it. Raises NotAllForgotten
+    where nothing takes the rest out.
     """
     forgets = forgetting(memory)
     job = forgets.begin(what)
@@ -88,19 +94,36 @@ def forget(memory: Memory, what: ForgetPlan, on_step: Callable[[str], None] = la
     except (PalimpsestError, OSError) as error:
         reason = error.message if isinstance(error, PalimpsestError) else str(error)
         raise NotForgottenYet("Not forgotten yet", reason, _GOES_ON) from error
+    if ended := left_over([job]):
+        raise ended
     if job.receipt is None or job.receipt.found:
         places = ", ".join(job.receipt.found[:5] if job.receipt else ())
         raise NotForgottenYet("Not forgotten yet", f"The words are still in {places}.", _GOES_ON)
     return job
 
 
-def finish_pending(memory: Memory) -> int:
-    """Goes on with what an earlier process began to forget; gives the number of finished jobs. Quick without any."""
+def left_over(jobs: Iterable[ForgetJob]) -> NotAllForgotten | None:
+    """What could not be taken out by jobs that are over, as an error to be raised or said; None where all was."""
+    over = [job.receipt for job in jobs if job.receipt and job.receipt.finished_ms and job.receipt.found]
+    places = ", ".join(dict.fromkeys(place for receipt in over for place in receipt.found[:5]))
+    hint = f"Look there and delete it yourself, then forget it again: `{PROGRAM} forget`."
+    return (
+        NotAllForgotten("Not all of it is forgotten", f"It could not be taken out of {places}.", hint) if over else None
+    )
+
+
+def finish_pending(memory: Memory, on_left: Callable[[PalimpsestError], None] = lambda _: None) -> int:
+    """Goes on with what an earlier process began to forget; gives the number of finished jobs. Quick without any.
+
+    `on_left` receives what could not be taken out where a job ended with that.
+    """
     from memory.forgotten.journal import ForgetJournal
 
     if memory.read_only or not ForgetJournal(memory.workspace.forgotten).open_ids():
         return 0
     finished = forgetting(memory).finish_open()
+    if ended := left_over(finished):
+        on_left(ended)
     return sum(bool(job.receipt and not job.receipt.found) for job in finished)
 
 
@@ -131,6 +154,7 @@ def plan_lines(what: ForgetPlan) -> list[str]:
     for found in what.conversations:
         lines.append(f"  {found.id}  {found.kind} “{found.title}”, {found.entries:,} entries")
     lines += [f"  {number}. {line.file}:{line.number}  {line.text}" for number, line in enumerate(what.lines, 1)]
+    lines += [f"  changes: {name} becomes {new}, for its name holds the words" for name, new in what.renamed]
     lines += [f"  changes: {change}" for change in changes(what)]
     if what.also_said:
         lines.append(f"Stays: {', '.join(what.also_said)} say parts of the same by themselves.")
@@ -171,8 +195,7 @@ def receipt_lines(memory: Memory, job: ForgetJob) -> list[str]:
     if receipt.left:
         lines.append(f"Left, for these files are your own: {', '.join(receipt.left[:20])}.")
     lines += receipt.sentences
-    if place := backup_notice(memory):
-        lines.append(place)
+    lines += [notice for notice in (sync_notice(memory), backup_notice(memory)) if notice]
     return lines
 
 
@@ -188,6 +211,18 @@ _PLURAL: Final = {"derived": "entries made of them", "names": "titles and labels
 def counted_as(name: str, count: int) -> str:
     """A count of the receipt, for a person: `1 entry`, `12 lines`."""
     return f"{count:,} {_SINGULAR.get(name, name.removesuffix('s')) if count == 1 else _PLURAL.get(name, name)}"
+
+
+def sync_notice(memory: Memory) -> str:
+    """A sentence about the places of sync where it stands until this device, and others, have synced; "" for none."""
+    from memory.sync.status import has_sent, stale_locations
+
+    now = f"`{PROGRAM} sync now`"
+    if where := ", ".join(stale_locations(memory)):
+        return f"It is at {where} still: {now} takes it from there, and from other devices."
+    if has_sent(memory):
+        return f"Other devices hold what they took of it until they have synced: {now} tells them."
+    return ""
 
 
 def backup_notice(memory: Memory) -> str:
@@ -232,19 +267,6 @@ def _drafts(work: ForgetWork) -> StepCounts:
                 write_atomically(path, clear_marked(work.replaced(read_text(path, owned=True))))
                 count += 1
     return StepCounts({"drafts": count})
-
-
-def _locations(work: ForgetWork) -> StepCounts:
-    """Names the places of sync where it stands until this device, and others, have synced."""
-    from memory.forget.work import StepCounts
-    from memory.sync.status import stale_locations
-
-    where = ", ".join(stale_locations(work.memory))
-    return StepCounts(
-        sentences=(f"It is at {where} still: `{PROGRAM} sync now` takes it from there, and from other devices.",)
-        if where
-        else ()
-    )
 
 
 def _images(work: ForgetWork) -> StepCounts:

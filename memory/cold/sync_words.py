@@ -29,7 +29,20 @@ def forget_synced(db: apsw.Connection, holds: Callable[[bytes], bool]) -> int:
             text = unpack(body, limit=_MOST)
         if holds(path) or holds(text):
             count += run(db, "DELETE FROM sync_notes WHERE id = ?", (id_,))
+    for (path,) in fetch(db, "SELECT path FROM sync_merged"):
+        if holds(path.encode("utf-8", "surrogateescape")):
+            count += run(db, "DELETE FROM sync_merged WHERE path = ?", (path,))
     for seq, operation in fetch(db, "SELECT seq, operation FROM sync_waiting"):
         if holds(operation):
             count += run(db, "DELETE FROM sync_waiting WHERE seq = ?", (seq,))
     return count
+
+
+def entry_rewritten(db: apsw.Connection, seq: int) -> None:
+    """Has the segment that holds this entry written anew: a trigger sees that its text changed, and not its other
+    columns."""
+    run(
+        db,
+        "UPDATE sync_written SET stale = 1 WHERE number = (SELECT segment FROM sync_entries WHERE entry = ?)",
+        (seq,),
+    )

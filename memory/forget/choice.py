@@ -1,6 +1,6 @@
 """What a person names to be forgotten, as entries, whole conversations and lines of notes."""
 
-import json
+import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import datetime
@@ -13,6 +13,7 @@ from foundation.program import PROGRAM
 from memory.cold.encoding import to_text
 from memory.cold.sql import fetch
 from memory.errors import NotFound
+from memory.forget.escapes import unescaped
 from memory.forget.pieces import phrase_pattern
 from memory.forget.work import entry_bytes
 from memory.hot.note import Note
@@ -21,6 +22,8 @@ from memory.memory import Memory
 from memory.records import Conversation, EntryKind
 
 SHORTEST_PHRASE = 2  # characters
+_TITLES = """SELECT title FROM conversations
+    UNION ALL SELECT CAST(source || char(10) || name || char(10) || root AS BLOB) FROM knowledge"""
 _DERIVED = (EntryKind.OBSERVATION.value.encode(), EntryKind.SUMMARY.value.encode())
 
 
@@ -71,17 +74,17 @@ def choose_words(memory: Memory, phrase: str) -> Chosen:
     for batch in entry_bytes(memory):
         for entry in batch:
             text, rest = to_text(entry.text), to_text(entry.rest)
-            hits = [*pattern.findall(text), *pattern.findall(rest), *_escaped(pattern.findall, rest)]
+            hits = _hits(pattern, f"{text}\0{rest}")
             if not hits:
                 continue
             chosen.words.update(dict.fromkeys(hits))
             if entry.kind not in _DERIVED:  # they are made anew
                 _take(chosen, whole, entry.seq, entry.conversation)
-    for line in _lines_where(memory, lambda text: bool(pattern.search(text))):
+    for line in _lines_where(memory, lambda text: bool(_hits(pattern, text))):
         chosen.lines[line] = None
-        chosen.words.update(dict.fromkeys(pattern.findall(line.text)))
-    for title in _titles(memory):
-        chosen.words.update(dict.fromkeys(pattern.findall(title)))
+        chosen.words.update(dict.fromkeys(_hits(pattern, line.text)))
+    for title in (*_titles(memory), *(file.path for file in memory.hot.files())):
+        chosen.words.update(dict.fromkeys(_hits(pattern, title)))
     return chosen
 
 
@@ -181,14 +184,9 @@ def _take(chosen: Chosen, whole: frozenset[int], entry: int, conversation: int) 
         chosen.entries[entry] = None
 
 
-def _escaped(find: Callable[[str], list[str]], rest: str) -> list[str]:
-    """Hits in the values of JSON columns, where letters may be escaped."""
-    hits: list[str] = []
-    for column in rest.split("\0"):
-        if "\\u" in column:
-            with suppress(ValueError, RecursionError):
-                hits += find(json.dumps(json.loads(column), ensure_ascii=False))
-    return hits
+def _hits(pattern: "re.Pattern[str]", text: str) -> list[str]:
+    """The phrase as it is written in the text, and behind the escapes of JSON in it."""
+    return [hit for read in (text, *unescaped(text)) for hit in pattern.findall(read)]
 
 
 def _lines_where(memory: Memory, holds: Callable[[str], bool], name: str = "") -> Iterator[NamedLine]:
@@ -206,7 +204,7 @@ def _lines_of_note(memory: Memory, note: Note) -> list[NamedLine]:
 
 
 def _titles(memory: Memory) -> list[str]:
-    return [to_text(title) for (title,) in memory.cold.read(lambda db: fetch(db, "SELECT title FROM conversations"))]
+    return [to_text(title) for (title,) in memory.cold.read(lambda db: fetch(db, _TITLES))]
 
 
 NOTHING = f"Nothing here is called that or holds these words. `{PROGRAM} search` finds by meaning."

@@ -69,7 +69,7 @@ def forget_copies(work: ForgetWork) -> StepCounts:
         if _is_database(path) or _holds(work, path):
             gone += _removed(path)
     gone += sum(_without_words(work, path) for path in files_below(space.kept_texts))
-    if exists(space.last_good_system) and "system.yaml" not in work.job.kept and _holds(work, space.last_good_system):
+    if exists(space.last_good_system) and not work.keeps("system.yaml") and _holds(work, space.last_good_system):
         gone += _removed(space.last_good_system)
     return StepCounts({"copies": gone})
 

@@ -1,7 +1,8 @@
 """Runs a forgetting: its steps in their order, each journalled; at the end every byte is looked through.
 
 A job that is cut short goes on with the next start, at the step where it was. Where the words are found at the end, all
-steps run again; where they still are, the job stays open and says where.
+steps run again; where they still are, the job stays open and says where, until another start could not take them out
+either: then it ends, and its receipt names the places.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +23,7 @@ from memory.forget.files import (
     forget_mirrors,
     forget_search,
 )
-from memory.forget.notes import forget_notes, forget_versions
+from memory.forget.notes import forget_note_names, forget_notes, forget_versions
 from memory.forget.pages import forget_conversations, forget_pages
 from memory.forget.plan import ForgetPlan
 from memory.forget.rows import forget_rows
@@ -35,6 +36,7 @@ from memory.memory import Memory
 
 OnStep = Callable[[str], None]
 ROUNDS: Final = 2  # of all steps, before the job waits for the next start
+RUNS: Final = 2  # before a job ends with words that nothing takes out
 
 
 def put_tombstones(work: ForgetWork) -> StepCounts:
@@ -58,6 +60,7 @@ STEPS: Final[Mapping[str, Step]] = {
     "rows": forget_rows,
     "names": forget_names,
     "notes": forget_notes,
+    "note names": forget_note_names,
     "versions": forget_versions,
     "mirrors": forget_mirrors,
     "search": forget_search,
@@ -99,7 +102,7 @@ class Forgetting:
             for round_ in range(ROUNDS):
                 job = self._steps(replace(job, done=()) if round_ else job, on_step)
                 on_step("scan")
-                job = self._with_receipt(job)
+                job = self._with_receipt(job, is_last=round_ == ROUNDS - 1)
                 self.journal.write(job)
                 if job.receipt and not job.receipt.found:
                     break
@@ -127,18 +130,21 @@ class Forgetting:
             self.journal.write(job)
         return job
 
-    def _with_receipt(self, job: ForgetJob) -> ForgetJob:
-        found = scan_workspace(ForgetWork(self._memory, job))
+    def _with_receipt(self, job: ForgetJob, *, is_last: bool) -> ForgetJob:
+        work = ForgetWork(self._memory, job)
+        found = scan_workspace(work)
+        runs = job.runs + (bool(found.found) and is_last)
+        is_over = not found.found or runs >= RUNS
         receipt = Receipt(
-            finished_ms=0 if found.found else to_ms(self._clock.now()),
+            finished_ms=to_ms(self._clock.now()) if is_over else 0,
             counts=job.counts,
             places=found.places,
             bytes=found.bytes,
-            found=found.found,
-            left=tuple(dict.fromkeys((*job.kept, *(line.file for line in job.kept_lines), *found.others))),
+            found=tuple(dict.fromkeys(map(work.replaced, found.found))),
+            left=tuple(dict.fromkeys(map(work.replaced, (*found.kept, *found.others)))),
             sentences=job.sentences,
         )
-        return replace(job, receipt=receipt)
+        return replace(job, runs=runs, receipt=receipt)
 
 
 def _stone(

@@ -1,5 +1,6 @@
 """Words in MEMORY.md and memory/*.md, line by line, and in the versions of all files."""
 
+from foundation.files import remove
 from memory.cold.encoding import to_bytes
 from memory.forget.work import ForgetWork, StepCounts, line_hash
 from memory.forgotten.fingerprints import Fingerprints
@@ -25,8 +26,9 @@ def forget_notes(work: ForgetWork) -> StepCounts:
 def lines_that_go(work: ForgetWork, file: str, text: str) -> list[int]:
     """The numbers of the file's lines, from 0, that are named or hold any of the words, but for those that stay."""
     lines = lines_of(text)
-    going = {line.line for line in work.job.lines if line.file == file}
-    staying = {line.line for line in work.job.kept_lines if line.file == file}
+    name = work.hashed(file)
+    going = {line.line for line in work.job.lines if line.file == name}
+    staying = {line.line for line in work.job.kept_lines if line.file == name}
     hashes = [line_hash(work.memory.cold.secret, line) for line in lines] if going or staying else [""] * len(lines)
     found = {number for number, hash_ in enumerate(hashes) if hash_ in going} | set(_holding(work.prints, lines))
     return sorted(number for number in found if hashes[number] not in staying)
@@ -34,9 +36,30 @@ def lines_that_go(work: ForgetWork, file: str, text: str) -> list[int]:
 
 def holds_besides_kept(work: ForgetWork, file: str, body: bytes) -> bool:
     """Whether a text of this file holds any of the words in another line than those that the person keeps."""
-    if not any(line.file == file for line in work.job.kept_lines):
+    if not keeps_lines(work, file):
         return work.prints.holds(body)
     return bool(lines_that_go(work, file, body.decode("utf-8", "replace")))
+
+
+def keeps_lines(work: ForgetWork, file: str) -> bool:
+    """Whether the person keeps lines with the words in this file."""
+    return bool(work.job.kept_lines) and work.hashed(file) in {line.file for line in work.job.kept_lines}
+
+
+def forget_note_names(work: ForgetWork) -> StepCounts:
+    """Gives notes whose names hold the words other names, with what is left in them."""
+    hot, count = work.memory.hot, 0
+    hot.look()
+    for file in hot.files():
+        if (new := work.named(file.path)) == file.path or file.problem or keeps_lines(work, file.path):
+            continue
+        with caused_by(Author.USER, "forget"):
+            if file.text.strip():
+                hot.edit(new, lambda before, text=file.text: before or text)
+            remove(work.workspace.memory_dir / file.path.removeprefix("memory/"), missing_ok=True)
+            hot.look()
+        count += 1
+    return StepCounts({"file names": count})
 
 
 def forget_versions(work: ForgetWork) -> StepCounts:
@@ -44,12 +67,15 @@ def forget_versions(work: ForgetWork) -> StepCounts:
 
     def forgotten(version: Version, body: bytes) -> bytes | None:
         text = body.decode("utf-8", "replace")
-        if version.path in work.job.kept or not (numbers := set(lines_that_go(work, version.path, text))):
+        if work.keeps(version.path) or not (numbers := set(lines_that_go(work, version.path, text))):
             return None
         rest = "".join(line for number, line in enumerate(lines_of(text)) if number not in numbers)
         return rest.encode()
 
-    return StepCounts({"versions": work.memory.versions.store.rewrite(forgotten, work.replaced)})
+    def named(path: str) -> str:
+        return path if keeps_lines(work, path) or work.keeps(path) else work.named(path)
+
+    return StepCounts({"versions": work.memory.versions.store.rewrite(forgotten, work.replaced, named)})
 
 
 def _without(work: ForgetWork, name: str, before: str) -> str:

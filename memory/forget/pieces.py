@@ -1,12 +1,14 @@
 """Pieces of a text by which a copy of it is known again: its lines, in parts, and its rare words.
 
-Each piece is looked for as UTF-8, as JSON writes it, and as UTF-16; in its own letters, small and capital.
+Each piece is looked for as UTF-8, as JSON writes it, also within JSON, and as UTF-16; in its own letters,
+small and capital.
 """
 
-import json
 import re
 from collections.abc import Iterable, Iterator
 from typing import Final
+
+from memory.forget.escapes import escaped_forms
 
 SHORTEST_LINE: Final = 12  # characters: a shorter line is said by many
 PART: Final = 48  # characters of a part of a long line, about
@@ -56,8 +58,7 @@ def encodings(words: Iterable[str]) -> set[bytes]:
         for form in {word, word.lower(), word.upper(), " ".join(word.split())}:
             found.add(form.encode("utf-8", "surrogatepass"))
             found.add(form.encode("utf-16-le", "surrogatepass"))
-            found.add(json.dumps(form)[1:-1].encode())
-            found.add(json.dumps(form, ensure_ascii=False)[1:-1].encode("utf-8", "surrogatepass"))
+            found.update(escaped.encode("utf-8", "surrogatepass") for escaped in escaped_forms(form))
     return found
 
 

@@ -68,12 +68,15 @@ class ForgetPlan(Struct, frozen=True, kw_only=True):
     pages: int = 0
     names: int = 0  # titles, labels and tags
     also_said: tuple[str, ...] = ()  # ids of entries that stay and say the same in parts
+    renamed: tuple[tuple[str, str], ...] = ()  # notes whose names hold the words, and their new names
     kept: tuple[str, ...] = ()  # the person's own files that hold the words, and stay
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing of it is here."""
-        return not (self.entry_count or self.derived_count or self.conversations or self.lines or self.names)
+        return not (
+            self.entry_count or self.derived_count or self.conversations or self.lines or self.names or self.renamed
+        )
 
 
 NO_PLAN: Final = ForgetPlan(title="", job=ForgetJob(id="", begun_ms=0))
@@ -100,7 +103,7 @@ def plan_forgetting(memory: Memory, chosen: Chosen, now: datetime) -> ForgetPlan
         entries=tuple(entries),
         conversations=tuple(conversations),
         refs=tuple(_refs(memory, entries, conversations)),
-        lines=tuple(NoteLine(line.file, line_hash(secret, line.text)) for line in chosen.lines),
+        lines=tuple(NoteLine(line_hash(secret, line.file), line_hash(secret, line.text)) for line in chosen.lines),
         prints=(*words.prints, *pieces.prints),
         typed=tuple(_typed(memory, chosen)),
         images=tuple(_images(memory, chosen)),
@@ -108,7 +111,9 @@ def plan_forgetting(memory: Memory, chosen: Chosen, now: datetime) -> ForgetPlan
     work = ForgetWork(memory, job)
     kept = tuple(_kept(work))
     staying = {found for name in kept for found in work.prints.found(read_bytes(memory.workspace.root / name))}
-    work = ForgetWork(memory, job := replace(job, kept=kept, kept_prints=tuple(sorted(staying))))
+    work = ForgetWork(
+        memory, job := replace(job, kept=tuple(map(work.hashed, kept)), kept_prints=tuple(sorted(staying)))
+    )
     derived = _derived(work, set(entries), set(conversations))
     return ForgetPlan(
         title=chosen.title,
@@ -122,8 +127,14 @@ def plan_forgetting(memory: Memory, chosen: Chosen, now: datetime) -> ForgetPlan
         pages=len(pages_of(memory, [*entries, *derived], conversations)),
         names=_names(work),
         also_said=tuple(also_said),
+        renamed=tuple(_renamed(work)),
         kept=kept,
     )
+
+
+def _renamed(work: ForgetWork) -> Iterable[tuple[str, str]]:
+    pairs = ((file.path, work.named(file.path)) for file in work.memory.hot.files())
+    return [(name, new) for name, new in pairs if name != new]
 
 
 def _own_words(db: apsw.Connection) -> bytes:
@@ -134,7 +145,8 @@ def _own_words(db: apsw.Connection) -> bytes:
 
 def keeping_lines(memory: Memory, plan: ForgetPlan, lines: Collection[NamedLine]) -> ForgetPlan:
     """The plan with these lines of notes staying as they are. All else that holds the words goes."""
-    kept = {NoteLine(line.file, line_hash(memory.cold.secret, line.text)) for line in lines}
+    secret = memory.cold.secret
+    kept = {NoteLine(line_hash(secret, line.file), line_hash(secret, line.text)) for line in lines}
     prints = Fingerprints(plan.job.prints, memory.cold.secret)
     staying = {found for line in lines for found in prints.found(to_bytes(line.text))}
     job = replace(
@@ -272,7 +284,7 @@ def _derived(work: ForgetWork, entries: set[int], conversations: set[int]) -> li
     found: set[int] = set()
     if work.prints:
         for batch in entry_bytes(work.memory):
-            bodies = [entry.text + b"\0" + entry.rest for entry in batch]
+            bodies = [entry.words for entry in batch]
             hits = [batch[index] for index in found_in(work.prints, bodies)]
             found.update(hit.seq for hit in hits if hit.conversation not in conversations)
     for batch in batches(sorted(entries)):
@@ -324,7 +336,7 @@ def _all_lines(work: ForgetWork, chosen: Chosen) -> list[NamedLine]:
     named: dict[NamedLine, None] = {}
     work.memory.hot.look()
     for file in work.memory.hot.files():
-        if file.path in work.job.kept:
+        if work.keeps(file.path):
             continue
         lines = lines_of(file.text)
         for number in lines_that_go(work, file.path, file.text):
@@ -346,7 +358,8 @@ def pages_of(memory: Memory, entries: Sequence[int], conversations: Sequence[int
 
 def _names(work: ForgetWork) -> int:
     sql = """SELECT title FROM conversations UNION ALL SELECT CAST(label AS BLOB) FROM labels
-             UNION ALL SELECT CAST(label AS BLOB) FROM archives UNION ALL SELECT CAST(tag AS BLOB) FROM archive_tags"""
+             UNION ALL SELECT CAST(label AS BLOB) FROM archives UNION ALL SELECT CAST(tag AS BLOB) FROM archive_tags
+             UNION ALL SELECT CAST(source || char(10) || name || char(10) || root AS BLOB) FROM knowledge"""
     names = work.memory.cold.read(lambda db: fetch(db, sql))
     return sum(work.prints.holds(name) for (name,) in names)
 

@@ -22,7 +22,9 @@ from memory.cold.entries import replace_text
 from memory.cold.epoch_copies import end_epochs_naming
 from memory.cold.integrity.row_hashes import seal_rows
 from memory.cold.sql import batches, each, fetch, first, marks, run
+from memory.cold.sync_words import entry_rewritten
 from memory.errors import Damaged, StoreBusy
+from memory.forget.replacing import walked
 from memory.forget.work import FORGOTTEN, ForgetWork, StepCounts, drop_requests, entry_bytes, found_in
 from memory.records import EntryKind, new_id
 from models.cleared_parts import cleared_parts
@@ -64,7 +66,7 @@ def _repeating(work: ForgetWork) -> set[int]:
     found: set[int] = set()
     if work.prints:
         for batch in entry_bytes(work.memory):
-            bodies = [entry.text + b"\0" + entry.rest for entry in batch]
+            bodies = [entry.words for entry in batch]
             found.update(batch[index].seq for index in found_in(work.prints, bodies))
     return found
 
@@ -152,7 +154,7 @@ def _replace(db: apsw.Connection, work: ForgetWork, seq: int, *, is_summary: boo
         return False
     new_text = work.replaced(_remade(text, work) if is_summary else text)
     new_parts = tuple(_part(part, work) for part in parts)
-    new_meta = cast("dict[str, Any]", _walked(meta, work))
+    new_meta = cast("dict[str, Any]", walked(meta, work.replaced))
     new_speaker = work.replaced(speaker.decode("utf-8", "replace")).encode()
     if (new_text, new_parts, new_meta, new_speaker) == (text, parts, meta, speaker) and not work.prints.holds(id_):
         return False
@@ -183,22 +185,8 @@ def _part(part: MessagePart, work: ForgetWork) -> MessagePart:
             return part
         case _:
             plain = msgspec.to_builtins(part)
-            walked = _walked(plain, work)
-            return part if walked == plain else msgspec.convert(walked, MessagePart)
-
-
-def _walked(value: object, work: ForgetWork) -> object:
-    """The value with the words replaced in every string of it."""
-    match value:
-        case str():
-            return work.replaced(value)
-        case list():
-            return [_walked(each_, work) for each_ in cast("list[object]", value)]
-        case dict():
-            fields = cast("dict[str, object]", value)
-            return {work.replaced(key): _walked(each_, work) for key, each_ in fields.items()}
-        case _:
-            return value
+            made = walked(plain, work.replaced)
+            return part if made == plain else msgspec.convert(made, MessagePart)
 
 
 def _store(  # noqa: PLR0917 -- an entry's columns
@@ -222,6 +210,7 @@ def _store(  # noqa: PLR0917 -- an entry's columns
     sql = "UPDATE entries SET meta = ?, sent = ?, speaker = ? WHERE seq = ?"
     run(db, sql, (from_meta(cleared), from_parts(cleared_parts(parts)), name, seq))
     seal_rows(db, [seq])
+    entry_rewritten(db, seq)
     put_terms(
         db, seq, text if words is None else words, name if words is None else "", work.memory.cold.analyse, cleared
     )

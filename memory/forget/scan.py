@@ -5,7 +5,7 @@ together; of the database also every value of every table, unpacked, because a v
 """
 
 import stat
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -15,9 +15,11 @@ from msgspec import Struct
 
 from foundation.files import UnsafePath, open_for_reading, read_bytes, scan
 from foundation.paths import Workspace
+from memory.cold.encoding import to_bytes
 from memory.cold.sql import each, fetch
 from memory.errors import Damaged
-from memory.forget.notes import holds_besides_kept
+from memory.forget.escapes import unescaped
+from memory.forget.notes import holds_besides_kept, keeps_lines
 from memory.forget.work import ForgetWork
 from memory.forgotten.fingerprints import Fingerprints
 from memory.versions.objects import Objects
@@ -37,6 +39,7 @@ class ScanResult(Struct, frozen=True):
     bytes: int
     found: tuple[str, ...] = ()
     others: tuple[str, ...] = ()  # files of the person
+    kept: tuple[str, ...] = ()  # files in which the person keeps the words
 
 
 def scan_workspace(work: ForgetWork, on_file: Callable[[int], None] = lambda _: None) -> ScanResult:
@@ -45,24 +48,26 @@ def scan_workspace(work: ForgetWork, on_file: Callable[[int], None] = lambda _: 
     places = size = 0
     found: list[str] = []
     others: list[str] = []
-    kept_in = {line.file for line in work.job.kept_lines}
-    allowed = _contents_of_kept(work, kept_in)
+    kept: list[str] = []
+    allowed = _contents_of_kept(work)
     for path in files_below(space.root):
         places += 1
         on_file(places)
         name = path.relative_to(space.root).as_posix()
         size += path.stat().st_size if path.exists() else 0
-        if name in work.job.kept or path.name in allowed:
+        is_kept = keeps_lines(work, name)
+        if is_kept or work.keeps(name):
+            kept.append(name)
+        if work.keeps(name) or path.name in allowed:
             continue
-        is_kept = name in kept_in
         holds = holds_besides_kept(work, name, read_bytes(path)) if is_kept else holds_words(prints, path)
-        if holds or prints.holds(name.encode("utf-8", "surrogateescape")):
+        if holds or (not is_kept and prints.holds(name.encode("utf-8", "surrogateescape"))):
             (found if is_ours(space, name) else others).append(name)
     if work.memory.cold.read(lambda db: values_hold(db, prints)):
         found.append(f"{space.database.relative_to(space.root).as_posix()} (values)")
     for folder in _OBJECTS:
         found += _in_objects(space.state / folder, prints, allowed)
-    return ScanResult(places, size, tuple(dict.fromkeys(found)), tuple(others))
+    return ScanResult(places, size, tuple(dict.fromkeys(found)), tuple(others), tuple(kept))
 
 
 def is_ours(space: Workspace, name: str) -> bool:
@@ -143,6 +148,8 @@ def _batches(rows: Iterator[tuple[Any, ...]]) -> Iterator[bytes]:
                 continue
             whole = _whole(value)
             parts.append(whole)
+            if b"\\" in whole:
+                parts += map(to_bytes, unescaped(whole.decode("utf-8", "replace")))
             size += len(whole)
         if size >= _BLOCK:
             yield b"\0".join(parts)
@@ -154,13 +161,13 @@ def _whole(value: bytes) -> bytes:
     return b"".join(_unpacked(value)) or value if value.startswith(_MAGIC) else value
 
 
-def _contents_of_kept(work: ForgetWork, kept_in: Collection[str]) -> frozenset[str]:
+def _contents_of_kept(work: ForgetWork) -> frozenset[str]:
     """Names of stored contents of files that the person keeps, in whole or but for the lines that go."""
     store, allowed = work.memory.versions.store, set[str]()
     for version in store.versions():
-        if version.path in work.job.kept:
+        if work.keeps(version.path):
             allowed.add(version.sha256)
-        elif version.path in kept_in:
+        elif keeps_lines(work, version.path):
             with suppress(Damaged):
                 if not holds_besides_kept(work, version.path, store.body(version)):
                     allowed.add(version.sha256)

@@ -18,7 +18,9 @@ _NAMES = """SELECT 'title', seq, title FROM conversations WHERE title <> x''
     UNION ALL SELECT 'source', seq, CAST(source AS BLOB) FROM conversations WHERE source <> ''
     UNION ALL SELECT 'label', conversation, CAST(label AS BLOB) FROM labels
     UNION ALL SELECT 'archive', seq, CAST(label AS BLOB) FROM archives
-    UNION ALL SELECT 'tag', archive, CAST(tag AS BLOB) FROM archive_tags"""
+    UNION ALL SELECT 'tag', archive, CAST(tag AS BLOB) FROM archive_tags
+    UNION ALL SELECT 'path', seq, CAST(source || char(10) || name || char(10) || root AS BLOB) FROM knowledge
+    UNION ALL SELECT 'pattern', 0, CAST(pattern AS BLOB) FROM knowledge_patterns"""
 
 
 def forget_names(work: ForgetWork) -> StepCounts:
@@ -55,6 +57,12 @@ def _forget_name(db: apsw.Connection, work: ForgetWork, kind: str, seq: int, nam
             run(db, f"UPDATE conversations SET {kind} = ? WHERE seq = ?", (value, seq))
             drop_requests(db, [seq])
             return set()
+        case "path":
+            _forget_path(db, work, seq)
+            return set()
+        case "pattern":
+            run(db, "DELETE FROM knowledge_patterns WHERE pattern = ?", (name,))
+            return set()
         case "label":
             unlabel(db, seq, name)
             return set()
@@ -63,6 +71,16 @@ def _forget_name(db: apsw.Connection, work: ForgetWork, kind: str, seq: int, nam
         case _:
             untag(db, seq, name)
     return packs_of_archive(db, seq)
+
+
+def _forget_path(db: apsw.Connection, work: ForgetWork, seq: int) -> None:
+    """Takes the words out of where a file of knowledge comes from; it stays, and follows its file no more."""
+    ((source, name, root),) = fetch(db, "SELECT source, name, root FROM knowledge WHERE seq = ?", (seq,))
+    new = work.replaced(source)
+    if new != source:
+        new = f"{new} ({work.hashed(source)[:8]})"  # two of one folder would else be one
+    sql = "UPDATE knowledge SET source = ?, name = ?, root = ? WHERE seq = ?"
+    run(db, sql, (new, work.replaced(name), work.replaced(root), seq))
 
 
 def _forget_models(db: apsw.Connection, work: ForgetWork) -> None:

@@ -12,7 +12,9 @@ from memory.cold.encoding import to_bytes, unpack
 from memory.cold.secret import keyed
 from memory.cold.sql import fetch, run
 from memory.errors import Damaged, NotFound, StorageUnreachable
-from memory.forgotten.fingerprints import FORGOTTEN, Fingerprints, replaced
+from memory.forget.escapes import unescaped
+from memory.forget.replacing import replaced_in_escapes
+from memory.forgotten.fingerprints import FORGOTTEN, Fingerprints
 from memory.forgotten.journal import ForgetJob
 from memory.memory import Memory
 
@@ -45,6 +47,12 @@ class EntryBytes(NamedTuple):
     is_archived: bool
     unread: str  # why its text could not be read: "", "unreachable" or "damaged"
 
+    @property
+    def words(self) -> bytes:
+        """All of them, as they are and behind the escapes of JSON."""
+        raw = self.text + b"\0" + self.rest
+        return b"\0".join([raw, *map(to_bytes, unescaped(raw.decode("utf-8", "replace")))]) if b"\\" in raw else raw
+
 
 class ForgetWork:
     """A job and the memory that it works on. Steps may be run again at any time: each finds what is left by itself."""
@@ -69,9 +77,24 @@ class ForgetWork:
         """Whether an id, or the name of a draft, is one of what goes."""
         return bool(name and self._refs) and line_hash(self.memory.cold.secret, name) in self._refs
 
+    def hashed(self, name: str) -> str:
+        """What stands for a name in the journal."""
+        return line_hash(self.memory.cold.secret, name)
+
+    def keeps(self, name: str) -> bool:
+        """Whether the person keeps the words in this file."""
+        return bool(self.job.kept) and self.hashed(name) in self.job.kept
+
+    def named(self, name: str) -> str:
+        """The file's relative name after the job: a note whose name holds the words gets another one."""
+        if not self.prints.holds(name.encode("utf-8", "surrogateescape")):
+            return name
+        folder = "memory/" if name.startswith("memory/") else ""
+        return f"{folder}note-{self.hashed(name)[:8]}.md"
+
     def replaced(self, text: str) -> str:
         """The text with `[forgotten]` in the place of what is looked for."""
-        return replaced(self.prints, text)
+        return replaced_in_escapes(self.prints, text)
 
 
 def line_hash(secret: bytes, line: str) -> str:

@@ -24,7 +24,7 @@ _NAME: Final = re.compile(r"f_[0-9a-z]{1,40}")
 
 
 class NoteLine(Struct, frozen=True):
-    """A line of a note that goes: its file's relative name, and a keyed hash of the line."""
+    """A line of a note that goes: keyed hashes of its file's relative name, which may hold words, and of the line."""
 
     file: str
     line: str
@@ -37,7 +37,7 @@ class Receipt(Struct, frozen=True, kw_only=True):
     counts: Mapping[str, int] = field(default_factory=dict[str, int])
     places: int = 0
     bytes: int = 0
-    found: tuple[str, ...] = ()
+    found: tuple[str, ...] = ()  # relative names, with `[forgotten]` for words in them
     left: tuple[str, ...] = ()  # files that the person keeps
     sentences: tuple[str, ...] = ()
 
@@ -58,11 +58,12 @@ class ForgetJob(Struct, frozen=True, kw_only=True):
     typed: tuple[str, ...] = ()  # keyed hashes of messages that the person typed
     images: tuple[str, ...] = ()  # names of images of the clipboard that they attach
     kept_lines: tuple[NoteLine, ...] = ()  # that the person keeps, though they hold the words
-    kept: tuple[str, ...] = ()  # files, relative names, in which the person keeps the words
+    kept: tuple[str, ...] = ()  # keyed hashes of the relative names of files in which the person keeps the words
     kept_prints: tuple[Fingerprint, ...] = ()  # of what the person keeps somewhere: it is not kept from being written
     done: tuple[str, ...] = ()  # steps
     counts: Mapping[str, int] = field(default_factory=dict[str, int])
     sentences: tuple[str, ...] = ()
+    runs: int = 0  # that looked through everything and found some of it
     receipt: Receipt | None = None
 
     def with_step(self, step: str, counts: Mapping[str, int], sentences: tuple[str, ...]) -> "ForgetJob":

@@ -91,6 +91,14 @@ class OwnLog:
         self._remove_old(listed)
         return count, size
 
+    def renew(self, device: Device, listed: Mapping[str, int]) -> int:
+        """Writes those anew that hold what was deleted here since, and sends nothing else; gives their number."""
+        stale = [file for file in self._files() if file.stale]
+        for file in stale:
+            self._write_segment(device, file.number)
+        self._remove_old(listed)
+        return len(stale)
+
     def _is_current(self, file: OwnFile, listed: Mapping[str, int]) -> bool:
         """Whether the location has the file as it would be written now: nothing is new or gone, and as encrypted."""
         is_encrypted = file.name.endswith(".age")

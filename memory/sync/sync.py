@@ -115,6 +115,19 @@ class Sync:
             record_run(self._memory.workspace, place.name, to_ms(self._cold.clock.now()), error)
         return result
 
+    def renew(self, place: BackupPlace) -> int:
+        """Takes from the location what was deleted here since, and neither reads nor sends anything else.
+
+        Gives the number of files that were written anew. Raises what `run` raises.
+        """
+        self._cold.refuse_read_only()
+        with held(self._memory.workspace.own / LOCK, "sync"):
+            listed = place.sizes()
+            names = {text: name for text in listed if (name := parse_name(text)) is not None}
+            own = OwnLog(self._cold, place, self._own_keys, self._text_of)
+            own.refuse_mixed(names)
+            return own.renew(own.claim(names), listed)
+
     def _run(self, place: BackupPlace, should_stop: Callable[[], bool]) -> SyncResult:
         place.require()
         listed = place.sizes()

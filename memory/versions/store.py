@@ -104,8 +104,15 @@ class VersionStore:
         """What the file held; nothing where it was not there. Raises Damaged."""
         return self._objects.get(version.sha256) if version and version.sha256 else b""
 
-    def rewrite(self, forgotten: Callable[[Version, bytes], bytes | None], reason: Callable[[str], str]) -> int:
+    def rewrite(
+        self,
+        forgotten: Callable[[Version, bytes], bytes | None],
+        reason: Callable[[str], str],
+        named: Callable[[str], str] = lambda path: path,
+    ) -> int:
         """Gives versions other contents, for good: `forgotten` gives a version's new bytes, None where they stay.
+
+        `named` gives every path anew; that a file of a changed name was removed is left out: it has the other name.
 
         Gives the number of changed versions; a damaged one stays. `reason` gives the reason of every version anew.
         Raises OSError, LockTimeout.
@@ -115,8 +122,11 @@ class VersionStore:
         with self._lock, self._between_processes:
             content = self._manifest.content()
             before = content.versions
-            after = [self._rewritten(version, forgotten, reason) for version in before]
-            changed = sum(old.sha256 != new.sha256 for old, new in zip(before, after, strict=True))
+            contents = [self._rewritten(version, forgotten, reason) for version in before]
+            changed = sum(old.sha256 != new.sha256 for old, new in zip(before, contents, strict=True))
+            renamed = [replace(version, path=named(version.path)) for version in contents]
+            pairs = zip(contents, renamed, strict=True)
+            after = [new for old, new in pairs if new.sha256 or new.path == old.path]
             if after != list(before):
                 for name in sorted({version.sha256 for version in after} - {""}):
                     with suppress(Damaged):

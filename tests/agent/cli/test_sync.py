@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.agent.conftest import Run
+from tests.memory.forget.bytes_of import places_of
 
 
 @pytest.fixture
@@ -170,10 +171,28 @@ def test_what_is_forgotten_here_goes_from_the_location_and_the_other_device(run:
     run("sync", "now")
     other("sync", "now")
     assert other("search", "zanzibar", "--json").json["hits"]
+    assert places_of(place, ["zanzibar"])
     forgotten = run("forget", "zanzibar", "--yes")
-    assert "sync now" in forgotten.out + forgotten.err
+    assert (forgotten.status, "sync now` tells them" in forgotten.out) == (0, True)
+    assert places_of(place, ["zanzibar"]) == {}, "from the location at once"
     run("sync", "now")
     other("sync", "now")
     assert not other("search", "zanzibar", "--json").json["hits"]
     assert run("sync", "now").status == 0
     assert "nothing holds these words" in other("forget", "zanzibar", "--dry-run").out
+
+
+def test_a_location_that_does_not_answer_is_named_and_gone_on_with(run: Run, place: Path) -> None:
+    run("sync", "add", str(place))
+    run("-p", "The zanzibar canary sings")
+    run("sync", "now")
+    away = place.rename(place.with_name("away"))
+    place.write_text("no folder")
+    forgotten = run("forget", "zanzibar", "--yes")
+    assert (forgotten.status, str(place) in forgotten.err) == (75, True)
+    assert f"It is at {place} still" in forgotten.out
+    assert run("forget").status == 75
+    place.unlink()
+    away.rename(place)
+    assert run("forget").status == 0
+    assert places_of(place, ["zanzibar"]) == {}

@@ -86,7 +86,7 @@ STEPS = (
 
 def test_every_step_is_switched_off_below(space: Workspace) -> None:
     memory = Memory.open(space, SystemClock())
-    own = {"tombstones", "images", "locations"}  # importers/test_forgotten.py, cli/test_delete.py, cli/test_sync.py
+    own = {"tombstones", "images", "note names"}  # importers/test_forgotten.py, cli/test_delete.py, test_names_of_files
     assert set(STEPS) | own == set(forgetting(memory).steps)
     memory.close()
 

@@ -17,7 +17,10 @@ WHOLE, DELTA = b"PVW1", b"PVD1"
 
 def forms(word: str) -> set[bytes]:
     plain = {word, word.lower(), word.upper()}
-    return {raw for form in plain for raw in (form.encode(), form.encode("utf-16-le"), json.dumps(form)[1:-1].encode())}
+    once = {form for word in plain for form in (word, json.dumps(word)[1:-1])}
+    twice = {raw for form in once for raw in (form, json.dumps(form)[1:-1])}
+    nested = {raw for form in twice for raw in (form, json.dumps(form)[1:-1])}
+    return {raw.encode() for raw in nested} | {form.encode("utf-16-le") for form in plain}
 
 
 def places_of(root: Path, words: list[str]) -> dict[str, list[str]]:
