@@ -162,12 +162,16 @@ def test_a_disk_that_is_not_mounted_is_no_new_location(desk: Laptop, place: Path
         desk.run(place)
     assert "Is the disk mounted?" in error.value.hint
     assert [file.name for file in place.parent.glob("shared/*")] == []
+    desk.sync.renew_recipients()
+    with pytest.raises(BackupUnreachable):
+        desk.sync.renew(LocalPlace(place, SYNC))
+    assert list(place.parent.glob("shared/*")) == []
     with pytest.raises(BackupUnreachable):
         location_status(desk.memory, LocalPlace(place, SYNC))
     if is_mount_point:
         place.rmdir()
     (place.parent / "in the drawer").rename(place)
-    assert desk.run(place).segments_written == 0
+    assert desk.run(place).segments_written == 1, "what was to be written anew, and now is"
 
 
 @pytest.mark.soak
