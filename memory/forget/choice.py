@@ -15,16 +15,15 @@ from memory.cold.sql import fetch
 from memory.errors import NotFound
 from memory.forget.escapes import unescaped
 from memory.forget.pieces import phrase_pattern
-from memory.forget.work import entry_bytes
+from memory.forget.work import DERIVED, entry_bytes
 from memory.hot.note import Note
 from memory.hot.parse import lines_of
 from memory.memory import Memory
-from memory.records import Conversation, EntryKind
+from memory.records import Conversation
 
 SHORTEST_PHRASE = 2  # characters
 _TITLES = """SELECT title FROM conversations
     UNION ALL SELECT CAST(source || char(10) || name || char(10) || root AS BLOB) FROM knowledge"""
-_DERIVED = (EntryKind.OBSERVATION.value.encode(), EntryKind.SUMMARY.value.encode())
 
 
 class NamedLine(Struct, frozen=True):
@@ -78,7 +77,7 @@ def choose_words(memory: Memory, phrase: str) -> Chosen:
             if not hits:
                 continue
             chosen.words.update(dict.fromkeys(hits))
-            if entry.kind not in _DERIVED:  # they are made anew
+            if entry.kind not in DERIVED:  # they are made anew
                 _take(chosen, whole, entry.seq, entry.conversation)
     for line in _lines_where(memory, lambda text: bool(_hits(pattern, text))):
         chosen.lines[line] = None

@@ -65,7 +65,8 @@ def _repeating(work: ForgetWork) -> set[int]:
     """Entries that hold any of the words."""
     found: set[int] = set()
     if work.prints:
-        for batch in entry_bytes(work.memory):
+        for every in entry_bytes(work.memory):
+            batch = list(filter(work.is_earlier, every))
             bodies = [entry.words for entry in batch]
             found.update(batch[index].seq for index in found_in(work.prints, bodies))
     return found
