@@ -9,7 +9,6 @@ from msgspec import Struct, field
 
 from foundation.clock import to_ms
 from foundation.errors import Misuse
-from foundation.program import PROGRAM
 from memory.cold.encoding import to_text
 from memory.cold.sql import fetch
 from memory.errors import NotFound
@@ -204,6 +203,3 @@ def _lines_of_note(memory: Memory, note: Note) -> list[NamedLine]:
 
 def _titles(memory: Memory) -> list[str]:
     return [to_text(title) for (title,) in memory.cold.read(lambda db: fetch(db, _TITLES))]
-
-
-NOTHING = f"Nothing here is called that or holds these words. `{PROGRAM} search` finds by meaning."
