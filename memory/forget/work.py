@@ -13,7 +13,7 @@ from memory.cold.secret import keyed
 from memory.cold.sql import fetch, run
 from memory.errors import Damaged, NotFound, StorageUnreachable
 from memory.forget.escapes import unescaped
-from memory.forget.replacing import replaced_in_escapes
+from memory.forget.replacement import replaced_in_escapes
 from memory.forgotten.fingerprints import FORGOTTEN, Fingerprints
 from memory.forgotten.journal import ForgetJob
 from memory.memory import Memory
