@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from memory.forget.scan import ScanResult
+from memory.forget.work import ForgetWork
 from memory.forgotten.journal import ForgetJournal
 from tests.agent.conftest import Run
 from tests.memory.forget.bytes_of import places_of
@@ -41,8 +42,11 @@ def test_what_nothing_takes_out_is_named_and_the_job_ends(
     run: Run, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run("-p", "It is zqvorn.")
-    stuck = ScanResult(1, 1, ("MEMORY.md",))
-    monkeypatch.setattr("memory.forget.job.scan_workspace", lambda _: stuck)
+
+    def stuck(_: ForgetWork) -> ScanResult:
+        return ScanResult(1, 1, ("MEMORY.md",))
+
+    monkeypatch.setattr("memory.forget.job.scan_workspace", stuck)
     assert run("forget", "zqvorn", "--yes").status == 75
     ended = run("forget")
     assert (ended.status, "It could not be taken out of MEMORY.md" in ended.err) == (1, True)
