@@ -36,6 +36,7 @@ def main(arguments: list[str]) -> int:
 def measure(folder: Path, entries: int) -> dict[str, Any]:
     """A row a step: seconds of the processor, entries that were taken, bytes that were written."""
     place = LocalPlace(folder / "shared", SYNC)
+    place.make()
     desk, laptop = (Memory.open(Workspace(folder / name)) for name in ("desk", "laptop"))
     try:
         here, there = Sync(desk, None), Sync(laptop, None)

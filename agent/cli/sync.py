@@ -64,7 +64,7 @@ def add(location: str, name: str | None, encrypt: bool, key: Path | None, recipi
         save_sync_settings(memory.workspace, invocation.environment, values)
         sync = open_sync(memory, settings, invocation.environment)
         device = sync.begin(name or (sync.device.name if sync.device else device_name()))
-        if values.get("recipients", settings.recipients) != settings.recipients:
+        if public:  # the key or the recipients are others, or an earlier version wrote without a proof
             sync.renew_recipients()
     file = str(key_file(invocation.environment)) if public else ""
     if invocation.json:

@@ -28,6 +28,7 @@ from foundation.files import (
 )
 from foundation.names import BACKUP_FILE, Grammar
 from foundation.paths import expand_home
+from foundation.program import PROGRAM
 from memory.archive.packs.addresses import remote_storage
 from memory.archive.packs.remote import RemoteStorage
 from memory.backup.errors import (
@@ -42,15 +43,18 @@ from memory.errors import Damaged, StorageUnreachable
 from memory.names import vetted
 
 LOCK = "backup.lock"
+_MARK = b"Devices sync by this folder. Leave this file: it shows that the disk is mounted.\n"
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
 class PlaceKind(Struct, frozen=True):
-    """What a place is for: the names of its files, and the noun for a person."""
+    """What a place is for: the names of its files, and the noun for a person. `marker` is a file that a folder has once
+    it was made: an empty folder without it is one where a disk is not mounted."""
 
     grammar: Grammar
     noun: str
     lock: str
+    marker: str = ""
 
 
 BACKUP = PlaceKind(BACKUP_FILE, "backup", LOCK)
@@ -90,6 +94,10 @@ class BackupPlace(Protocol):
 
     def make(self) -> None:
         """Creates the place, or says why that cannot be done."""
+        ...
+
+    def require(self) -> None:
+        """Raises BackupUnreachable where the place was made and is not there now."""
         ...
 
     def remove_temporary(self, beginning: str = "") -> None:
@@ -154,6 +162,21 @@ class LocalPlace:
     def make(self) -> None:
         with self._sentences("written"):
             self._make()
+            marker = self._kind.marker
+            if marker and marker not in list_names(self.folder):
+                write_atomically(self.folder / marker, _MARK)
+            for path in list_files(self.folder, f".{marker}*.tmp") if marker else ():
+                remove(path, missing_ok=True)  # of one that was killed
+
+    def require(self) -> None:
+        with self._sentences("read"):
+            names = list_names(self.folder)
+        if self._kind.marker not in names and not any(map(self._kind.grammar.fits, names)):
+            raise BackupUnreachable(
+                f"The place of the {self._kind.noun} is not there",
+                f"{self.folder} is not there, or not the folder that it was. Nothing was read or written.",
+                f"Is the disk mounted? `{PROGRAM} {self._kind.noun} remove` and then `add` begin anew.",
+            )
 
     def remove_temporary(self, beginning: str = "") -> None:
         with self._sentences("written"):
@@ -167,7 +190,11 @@ class LocalPlace:
                 f"There is no folder {self.folder.parent}.",
                 "Mount the disk, or make that folder first.",
             )
-        names = [name for name in list_names(self.folder) if name != self._kind.lock and not name.startswith(".")]
+        names = [
+            name
+            for name in list_names(self.folder)
+            if name not in {self._kind.lock, self._kind.marker} and not name.startswith(".")
+        ]
         if names and not any(map(self._kind.grammar.fits, names)):
             raise NotABackup(
                 f"Not a {self._kind.noun}",
@@ -229,6 +256,9 @@ class RemotePlace:
         return True
 
     def make(self) -> None:
+        self.require()
+
+    def require(self) -> None:
         self.sizes()  # says now whether it answers
 
     def remove_temporary(self, beginning: str = "") -> None:

@@ -2,8 +2,13 @@
 
 A key file holds one secret key (`AGE-SECRET-KEY-1…`), as `age-keygen` writes it. All devices of a workspace hold the
 same one, or each its own, named to the others as a recipient (`age1…`).
+
+Anybody who knows a public key can encrypt for it. So a segment bears a proof, too: an HMAC under a key that is derived
+from the secret one. Devices with the same secret key know by it that one of them wrote the segment.
 """
 
+import hashlib
+import hmac
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
@@ -20,6 +25,9 @@ from models.errors import MissingLibrary
 
 _MOST = 65_536  # bytes of a key file
 _SECRET = "AGE-SECRET-KEY-1"
+_PURPOSE = b"palimpsest sync: who wrote a segment, 1"
+PROOF = 32
+"""Bytes of a proof."""
 
 
 class Keys:
@@ -36,6 +44,9 @@ class Keys:
         own = self._identity.to_public()
         if str(own) not in set(recipients):
             self._recipients.append(own)
+        self.knows_others = bool(set(recipients) - {str(own)})
+        """Whether devices with other secret keys may write: this one cannot check their proofs."""
+        self._proof_key = hmac.digest(str(self._identity).encode("ascii"), _PURPOSE, hashlib.sha256)
 
     @property
     def recipient(self) -> str:
@@ -44,6 +55,10 @@ class Keys:
 
     def encrypt(self, body: bytes) -> bytes:
         return bytes(self._age.encrypt(body, self._recipients))
+
+    def proof(self, encrypted: bytes) -> bytes:
+        """Shows whoever has the same secret key that one who has it wrote this."""
+        return hmac.digest(self._proof_key, encrypted, hashlib.sha256)
 
     def decrypt(self, body: bytes, name: str) -> bytes:
         """Raises NoKey, also where the bytes were changed: age tells no more."""

@@ -3,6 +3,7 @@
 Misuse
 └── NoSyncPlace        the location cannot be used
 SegmentDamaged         a segment is not what was written
+└── UnprovenSegment    nothing shows that a device of this location wrote it
 NewerSegment           a newer program wrote it
 NoKey                  a segment is encrypted, and no key of this device opens it
 """
@@ -19,6 +20,10 @@ class NoSyncPlace(Misuse):
 
 class SegmentDamaged(Damaged):
     """A segment is torn, or differs from what was written."""
+
+
+class UnprovenSegment(SegmentDamaged):
+    """A segment that anybody could have written, at a location where devices encrypt what they write."""
 
 
 class NewerSegment(PalimpsestError):

@@ -13,7 +13,7 @@ import apsw
 import msgspec
 from msgspec import Struct, structs
 
-from foundation.clock import Clock, from_ms, to_ms
+from foundation.clock import Clock, from_ms
 from foundation.privacy import EMPTY, Cleared, TextSource, clear, cleared_fields, cleared_id
 from memory.cold import deletions
 from memory.cold.conversations import insert_conversation
@@ -21,7 +21,7 @@ from memory.cold.encoding import to_text
 from memory.cold.entries import insert_entry
 from memory.cold.integrity.row_hashes import seal_rows
 from memory.cold.sql import batches, fetch, first, marks, run
-from memory.cold.sync_clock import HIGHEST, see
+from memory.cold.sync_clock import see
 from memory.records import EntryAnalyser, EntryDraft, EntryKind
 from memory.sync.errors import SegmentDamaged
 from memory.sync.forgotten import blanked, is_deleted, is_forgotten, take_tombstone
@@ -74,7 +74,6 @@ class Inbox:
         self._db = db
         self._clock = clock
         self._analyse = analyse
-        self._now_ms = to_ms(clock.now())
         self._device = ""
 
     def take(self, operations: Sequence[Operation], device: str) -> Taken:
@@ -102,16 +101,14 @@ class Inbox:
                 if (seq := self._conversation(operation.conversation)) is not None:
                     found[0] += self._take_entry(seq, operation)
             case ValueOperation():
-                _refuse_clock(operation.clock)
                 if (seq := self._conversation(operation.conversation)) is not None:
-                    found[1] += take_value(self._db, seq, operation, self._now_ms)
+                    found[1] += take_value(self._db, seq, operation)
             case DeletionOperation():
                 found[2] += self._take_deletion(operation)
             case ForgettingOperation():
                 found[2] += take_tombstone(self._db, operation)
             case NoteOperation():
-                _refuse_clock(operation.clock)
-                see(self._db, operation.clock, self._now_ms)
+                see(self._db, operation.clock)
                 found[3] += take_version(self._db, operation)
 
     def _conversation(self, key: ConversationKey) -> int | None:
@@ -228,11 +225,6 @@ def _with_cleared_names(operation: EntryOperation) -> EntryOperation:
         id=_cleared_name(operation.id),
         parent=_cleared_name(operation.parent),
     )
-
-
-def _refuse_clock(clock: int) -> None:
-    if not 0 <= clock <= HIGHEST:
-        raise ValueError(f"{clock} is no clock")
 
 
 def waiting_counts(db: apsw.Connection) -> dict[str, int]:

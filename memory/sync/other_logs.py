@@ -12,12 +12,13 @@ from memory.archive.packs.remote import LONGEST_FILE
 from memory.backup.place import BackupPlace
 from memory.cold import ColdStore
 from memory.cold.sql import fetch, run
+from memory.cold.sync_clock import AHEAD_YEARS, is_believable
 from memory.errors import Damaged
 from memory.sync.encryption import Keys
 from memory.sync.errors import NewerSegment, NoKey, SegmentDamaged
 from memory.sync.inbox import Inbox, Taken
 from memory.sync.names import SegmentName
-from memory.sync.operation import DeletionOperation, ForgettingOperation, Operation
+from memory.sync.operation import DeletionOperation, ForgettingOperation, NoteOperation, Operation, ValueOperation
 from memory.sync.segment import Segment, damaged, decode_segment
 
 _LONGEST_NAME = 60
@@ -32,17 +33,20 @@ class Unread(Struct, frozen=True):
 
 
 class OtherLogs:
-    """The segments of other devices at one location."""
+    """The segments of other devices at one location. Without `takes_plain` only encrypted ones are read."""
 
     def __init__(
         self,
         cold: ColdStore,
         place: BackupPlace,
         keys: Keys | None,
+        *,
+        takes_plain: bool = True,
     ) -> None:
         self._cold = cold
         self._place = place
         self._keys = keys
+        self._takes_plain = takes_plain
 
     def read(
         self, names: Mapping[str, SegmentName], listed: Mapping[str, int], own: str, should_stop: Callable[[], bool]
@@ -63,7 +67,8 @@ class OtherLogs:
                 return taken, count, True
             if (segment := self._opened(name, text, listed[text])) is None:
                 continue
-            for batch in _batches(segment.operations):
+            believed = self._believed(segment.operations)
+            for batch in _batches(believed):
                 try:
                     taken += self._cold.write(lambda db, segment=segment, batch=batch: self._apply(db, segment, batch))
                 except SegmentDamaged as error:
@@ -72,17 +77,27 @@ class OtherLogs:
                 if should_stop():
                     return taken, count, True
             else:
-                self._cold.write(lambda db, text=text: self._record(db, text, ""))
-                count += 1
+                problem = "" if len(believed) == len(segment.operations) else _wrong_clock(name, segment)
+                self._cold.write(lambda db, text=text, problem=problem: self._record(db, text, problem))
+                count += not problem
         self._forget_missing(names)
         return taken, count, False
+
+    def _believed(self, operations: Sequence[Operation]) -> list[Operation]:
+        """Those whose clock is no more than some years ahead of the time here."""
+        now = to_ms(self._cold.clock.now())
+        return [
+            each
+            for each in operations
+            if not isinstance(each, ValueOperation | NoteOperation) or is_believable(each.clock, now)
+        ]
 
     def _opened(self, name: SegmentName, text: str, size: int) -> Segment | None:
         """The segment of that name; None where it cannot be read, which is noted."""
         try:
             if size > LONGEST_FILE:
                 raise damaged(name)
-            return decode_segment(name, self._place.read(text), self._keys)
+            return decode_segment(name, self._place.read(text), self._keys, takes_plain=self._takes_plain)
         except (Damaged, NewerSegment, NoKey) as error:  # damaged, or gone since it was listed
             self._note(text, error)
             return None
@@ -113,6 +128,14 @@ class OtherLogs:
                     run(db, "DELETE FROM sync_read WHERE location = ? AND name = ?", (self._place.name, name))
 
         self._cold.write(forget)
+
+
+def _wrong_clock(name: SegmentName, segment: Segment) -> str:
+    shown = visible_line(segment.name)[:_LONGEST_NAME]
+    return (
+        f"{name}: titles, labels or notes of {shown} bear a time that is more than {AHEAD_YEARS} years ahead. "
+        "These were not taken. Is the clock of one of the devices wrong?"
+    )
 
 
 def _batches(operations: Sequence[Operation]) -> Iterator[Sequence[Operation]]:

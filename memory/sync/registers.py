@@ -12,23 +12,24 @@ from memory.cold.sync_clock import see
 from memory.sync.operation import ValueOperation
 
 _NEWEST: Final = """SELECT value FROM sync_values WHERE conversation = ? AND field = ? AND clock IS NOT NULL
-    ORDER BY clock DESC, device DESC LIMIT 1"""
+    ORDER BY clock DESC, device DESC, value DESC LIMIT 1"""
+# The value, too: who forges may give one clock twice, and all devices must choose the same.
 
 
-def take_value(db: apsw.Connection, conversation: int, operation: ValueOperation, now_ms: int) -> bool:
+def take_value(db: apsw.Connection, conversation: int, operation: ValueOperation) -> bool:
     """Records what another device set, and sets it where nothing newer is known; whether it was new."""
     value = _cleared(operation.value)
     field = str(clear(operation.field, TextSource.OTHER))
-    held = (conversation, field, operation.clock, operation.device)
-    sql = "SELECT 1 FROM sync_values WHERE conversation = ? AND field = ? AND clock = ? AND device = ?"
+    held = (conversation, field, operation.clock, operation.device, value)
+    sql = "SELECT 1 FROM sync_values WHERE conversation = ? AND field = ? AND clock = ? AND device = ? AND value IS ?"
     if first(db, sql, held) is not None:
         return False
     run(
         db,
         "INSERT INTO sync_values (conversation, field, clock, device, value, own) VALUES (?, ?, ?, ?, ?, 0)",
-        (*held, value),
+        held,
     )
-    see(db, operation.clock, now_ms)
+    see(db, operation.clock)
     _set(db, conversation, field)
     return True
 

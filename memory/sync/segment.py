@@ -7,16 +7,17 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
+from foundation.program import PROGRAM
 from memory.errors import Damaged
-from memory.sync.encryption import Keys
-from memory.sync.errors import NewerSegment, NoKey, SegmentDamaged
+from memory.sync.encryption import PROOF, Keys
+from memory.sync.errors import NewerSegment, NoKey, SegmentDamaged, UnprovenSegment
 from memory.sync.names import SegmentName, digest_of
 from memory.sync.operation import Operation
 from memory.zstd import packer, unpack
 
 _FAMILY: Final = b"PSS"
 _MAGIC: Final = b"PSS1"
-_PLAIN, _ENCRYPTED = b"p", b"e"
+_PLAIN, _ENCRYPTED, _UNPROVEN = b"p", b"a", b"e"  # the last one was written before there were proofs
 _CHECK: Final = 32
 MOST: Final = 2**28  # bytes of unpacked operations
 
@@ -36,11 +37,15 @@ def encode_segment(segment: Segment, keys: Keys | None = None) -> bytes:
     body = hashlib.sha256(frame).digest() + frame
     if keys is None:
         return _MAGIC + _PLAIN + body
-    return _MAGIC + _ENCRYPTED + keys.encrypt(body)
+    encrypted = keys.encrypt(body)
+    return _MAGIC + _ENCRYPTED + keys.proof(encrypted) + encrypted
 
 
-def decode_segment(name: SegmentName, stored: bytes, keys: Keys | None = None) -> Segment:
-    """The segment of that name. Raises SegmentDamaged, NewerSegment, NoKey."""
+def decode_segment(name: SegmentName, stored: bytes, keys: Keys | None = None, *, takes_plain: bool = True) -> Segment:
+    """The segment of that name. Without `takes_plain` only one that a device with a key wrote.
+
+    Raises SegmentDamaged, UnprovenSegment, NewerSegment, NoKey.
+    """
     if stored[:3] == _FAMILY and stored[3:4].isdigit() and stored[3:4] > _MAGIC[3:]:
         raise NewerSegment(
             "A newer version wrote it",
@@ -49,7 +54,7 @@ def decode_segment(name: SegmentName, stored: bytes, keys: Keys | None = None) -
         )
     if digest_of(stored) != name.digest or stored[:4] != _MAGIC:
         raise damaged(name)
-    body = _opened(name, stored[4:5], stored[5:], keys)
+    body = _opened(name, stored[4:5], stored[5:], keys, takes_plain)
     check, frame = body[:_CHECK], body[_CHECK:]
     if not hmac.compare_digest(hashlib.sha256(frame).digest(), check):
         raise damaged(name)
@@ -62,10 +67,16 @@ def decode_segment(name: SegmentName, stored: bytes, keys: Keys | None = None) -
     return segment
 
 
-def _opened(name: SegmentName, mode: bytes, body: bytes, keys: Keys | None) -> bytes:
-    if mode == _PLAIN:
+def _opened(name: SegmentName, mode: bytes, body: bytes, keys: Keys | None, takes_plain: bool) -> bytes:
+    if mode == _PLAIN and takes_plain:
         return body
-    if mode != _ENCRYPTED:
+    if mode == _PLAIN:
+        raise UnprovenSegment(
+            "A segment is not encrypted",
+            f"{name} is not encrypted, so anybody could have written it. It was not read.",
+            f"If a device of yours wrote it: `{PROGRAM} sync add LOCATION --key FILE` and `{PROGRAM} sync now` there.",
+        )
+    if mode not in {_ENCRYPTED, _UNPROVEN}:
         raise damaged(name)
     if keys is None:
         raise NoKey(
@@ -73,7 +84,15 @@ def _opened(name: SegmentName, mode: bytes, body: bytes, keys: Keys | None) -> b
             f"{name} is encrypted, and this device has no key.",
             "Copy the key file of a device that reads it, then `sync add LOCATION --key FILE`.",
         )
-    return keys.decrypt(body, str(name))
+    proof, encrypted = (body[:PROOF], body[PROOF:]) if mode == _ENCRYPTED else (b"", body)
+    opened = keys.decrypt(encrypted, str(name))
+    if not hmac.compare_digest(keys.proof(encrypted), proof) and not (proof and keys.knows_others):
+        raise UnprovenSegment(
+            "Nothing shows who wrote a segment",
+            f"{name} is encrypted for this device, but no device with its key wrote it. It was not read.",
+            f"If a device of yours wrote it: `{PROGRAM} sync add LOCATION --key FILE` and `{PROGRAM} sync now` there.",
+        )
+    return opened
 
 
 def damaged(name: SegmentName) -> SegmentDamaged:

@@ -61,6 +61,7 @@ def workspace_status(memory: Memory) -> WorkspaceStatus:
 
 def location_status(memory: Memory, place: BackupPlace) -> LocationStatus:
     """Looks at the location. Changes nothing. Raises BackupUnreachable."""
+    place.require()
     listed = place.sizes()
     names = [name for text in listed if (name := parse_name(text)) is not None]
 

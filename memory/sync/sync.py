@@ -118,14 +118,14 @@ class Sync:
             return own.renew(own.claim(names), listed)
 
     def _run(self, place: BackupPlace, should_stop: Callable[[], bool]) -> SyncResult:
-        place.make()
+        place.require()
         listed = place.sizes()
         names = {text: name for text in listed if (name := parse_name(text)) is not None}
         own = OwnLog(self._cold, place, self._own_keys, self._text_of)
         own.refuse_mixed(names)
         device = own.claim(names)
         place.remove_temporary(device.id)
-        logs = OtherLogs(self._cold, place, self._keys)
+        logs = OtherLogs(self._cold, place, self._keys, takes_plain=self._own_keys is None)
         notes = NoteSync(self._memory)
         notes.collect(device.id)
         if self._deletions is not None:

@@ -83,7 +83,7 @@ class Chat:
         self.terminal.settle(0.2)
         self.terminal.type("\r")
         return self.terminal.until(
-            lambda screen: answered(screen) and screen.rstrip().endswith(("tok/s", ")")), within=60
+            lambda screen: answered(screen) and screen.rstrip().endswith(("tok/s", ")", "leave first")), within=60
         )
 
     def begin(self) -> None:

@@ -4,7 +4,9 @@ from pathlib import Path
 
 from agent.background.sync_job import SyncJob
 from agent.services.foreign_deletion import ForeignDeletions
+from memory.backup.place import LocalPlace
 from memory.settings import SyncSettings
+from memory.sync.place import SYNC
 from tests.memory.sync.devices import Laptop, state_of
 
 
@@ -18,6 +20,7 @@ def job(device: Laptop, place: Path, *, background: bool = True, minutes: int = 
 def test_it_syncs_at_most_every_so_many_minutes(tmp_path: Path) -> None:
     place = tmp_path / "shared"
     desk, laptop = Laptop(tmp_path / "a" / "ws", "desk"), Laptop(tmp_path / "b" / "ws", "laptop")
+    LocalPlace(place, SYNC).make()
     here, there = job(desk, place), job(laptop, place)
     desk.talk("Hello")
     for each in (here, there):

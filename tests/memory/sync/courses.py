@@ -41,6 +41,7 @@ class Course:
         skews = (0, -7 * 3600, 11 * 3600)
         self.devices = [Laptop(root / name / "ws", name, skew_s=skew) for name, skew in zip("abc", skews, strict=True)]
         self.place = root / "shared"
+        LocalPlace(self.place, SYNC).make()
         self.copies: dict[str, bytes] = {}  # every file that was ever there
         self.said: dict[str, str] = {}
         self.deleted: set[str] = set()

@@ -27,6 +27,7 @@ class Laptop:
         self.clock = FakeClock()
         self.clock.advance(skew_s)
         self.keys = keys
+        self.added = set[str]()
         self.workspace = Workspace(root)
         self.open()
         self.sync.begin(name)
@@ -66,7 +67,11 @@ class Laptop:
 
     def run(self, place: Path | BackupPlace) -> SyncResult:
         self.clock.advance(1)
-        return self.sync.run(LocalPlace(place, SYNC) if isinstance(place, Path) else place)
+        opened = LocalPlace(place, SYNC) if isinstance(place, Path) else place
+        if opened.name not in self.added:
+            opened.make()  # as `sync add` does
+            self.added.add(opened.name)
+        return self.sync.run(opened)
 
 
 def state_of(device: Laptop) -> dict[str, Any]:

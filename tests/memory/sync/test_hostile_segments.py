@@ -7,7 +7,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from memory.cold.sync_clock import HIGHEST
+from foundation.clock import to_ms
+from foundation.privacy import clear
+from memory.cold.sync_clock import HIGHEST, TICKS
 from memory.sync.names import name_of
 from memory.sync.operation import ConversationKey, EntryOperation, Operation, ValueOperation
 from memory.sync.segment import Segment, encode_segment
@@ -67,17 +69,69 @@ def test_the_name_of_a_device_is_shown_without_control_characters(laptop: Laptop
     assert "\n" not in rows[0][0]
 
 
-def test_a_clock_that_is_thousands_of_years_ahead_does_not_stop_ours(desk: Laptop, laptop: Laptop, place: Path) -> None:
+YEAR = 366 * 86_400_000 * TICKS
+
+
+@pytest.mark.parametrize("clock", [HIGHEST, -1, None])
+def test_a_clock_that_is_years_ahead_is_refused_and_named(
+    desk: Laptop, laptop: Laptop, place: Path, clock: int | None
+) -> None:
     trip = desk.talk("Hello", title="Trip")
     desk.run(place)
-    key = ConversationKey("", trip.id, "chat", 0)
-    put(place, ValueOperation(conversation=key, field="", value=b"Mine forever", clock=HIGHEST, device=DEVICE))
+    if clock is None:
+        clock = to_ms(desk.clock.now()) * TICKS + 11 * YEAR
+    forged = ValueOperation(
+        conversation=ConversationKey("", trip.id, "chat", 0), field="", value=b"Mine", clock=clock, device=DEVICE
+    )
+    name = put(place, GOOD, forged)
+    for device in (laptop, desk):
+        (unread,) = device.run(place).unread
+        assert (unread.name, "10 years ahead" in unread.message) == (name, True)
+        assert device.found(trip).title == "Trip"
+    desk.memory.conversations.rename(trip.seq, clear("Later"))
     for device in (desk, laptop):
         device.run(place)
-    desk.memory.conversations.label(desk.found(trip).seq, "work")  # pyright: ignore[reportArgumentType]  # no secret
+    assert laptop.found(trip).title == "Later"
+    assert state_of(laptop) == state_of(desk)
+    assert len(state_of(desk)["entries"]) == 2, "the rest of the segment is taken"
+
+
+def test_a_later_title_holds_over_one_that_is_nearly_too_far_ahead(desk: Laptop, laptop: Laptop, place: Path) -> None:
+    trip = desk.talk("Hello", title="Trip")
+    desk.run(place)
+    key, clock = ConversationKey("", trip.id, "chat", 0), to_ms(desk.clock.now()) * TICKS + 9 * YEAR
+    put(place, ValueOperation(conversation=key, field="", value=b"Mine", clock=clock, device=DEVICE))
+    for device in (desk, laptop):
+        assert device.run(place).unread == ()
+    desk.memory.conversations.rename(trip.seq, clear("Later"))
+    for device in (desk, laptop):
+        device.run(place)
+        assert device.found(trip).title == "Later"
+
+
+def test_one_clock_given_twice_ends_alike_in_any_order(desk: Laptop, laptop: Laptop, place: Path) -> None:
+    trip = desk.talk("Hello", title="Trip")
     desk.run(place)
     laptop.run(place)
-    assert laptop.found(trip).labels == ("work",)
+    key, clock = ConversationKey("", trip.id, "chat", 0), to_ms(desk.clock.now()) * TICKS + YEAR
+    one, two = (
+        ValueOperation(conversation=key, field="", value=value, clock=clock, device=DEVICE) for value in (b"A", b"B")
+    )
+    for device, operations in ((desk, (one, two)), (laptop, (two, one))):
+        for operation in operations:
+            for file in place.glob(f"{DEVICE}*"):
+                file.unlink()
+            put(place, operation)
+            device.run(place)
+    assert (desk.found(trip).title, laptop.found(trip).title) == ("B", "B")
+
+
+def test_the_clock_of_this_device_never_overflows(desk: Laptop, place: Path) -> None:
+    trip = desk.talk("Hello", title="Trip")
+    desk.memory.cold.write(lambda db: db.execute("UPDATE sync_device SET clock = ?", (HIGHEST,)))
+    desk.memory.conversations.rename(trip.seq, clear("Later"))
+    desk.run(place)
+    assert desk.found(trip).title == "Later"
 
 
 @settings(max_examples=examples(64), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 
 from foundation.privacy import clear
+from memory.backup.errors import BackupUnreachable
 from memory.backup.place import LocalPlace
 from memory.errors import ReadOnly
 from memory.sync.names import name_of, parse_name
 from memory.sync.place import SYNC, open_sync_place
+from memory.sync.status import location_status
 from tests.memory.archive.pack_servers import s3_server, ssh_server
 from tests.memory.sync.devices import Laptop, state_of
 
@@ -147,6 +149,25 @@ def test_a_folder_with_other_files_is_refused(desk: Laptop, place: Path) -> None
     (place / "holiday.jpg").write_bytes(b"x")
     with pytest.raises(Exception, match="holds other files"):
         desk.run(LocalPlace(place, SYNC))
+
+
+@pytest.mark.parametrize("is_mount_point", [False, True])
+def test_a_disk_that_is_not_mounted_is_no_new_location(desk: Laptop, place: Path, is_mount_point: bool) -> None:
+    desk.talk("Where is the tent?")
+    desk.run(place)
+    place.rename(place.parent / "in the drawer")
+    if is_mount_point:
+        place.mkdir()
+    with pytest.raises(BackupUnreachable, match="is not there") as error:
+        desk.run(place)
+    assert "Is the disk mounted?" in error.value.hint
+    assert [file.name for file in place.parent.glob("shared/*")] == []
+    with pytest.raises(BackupUnreachable):
+        location_status(desk.memory, LocalPlace(place, SYNC))
+    if is_mount_point:
+        place.rmdir()
+    (place.parent / "in the drawer").rename(place)
+    assert desk.run(place).segments_written == 0
 
 
 @pytest.mark.soak

@@ -83,8 +83,9 @@ def test_another_key_does_not_open_it() -> None:
 
 
 def test_each_named_recipient_opens_it() -> None:
-    other = Keys(new_secret(), ())
-    mine = Keys(new_secret(), (other.recipient,))
+    secret = new_secret()
+    mine = Keys(new_secret(), (Keys(secret, ()).recipient,))
+    other = Keys(secret, (mine.recipient,))
     segment = Segment(device=DEVICE, name="desk", number=7, operations=())
     stored = encode_segment(segment, mine)
     assert decode_segment(name_of(DEVICE, 7, stored, is_encrypted=True), stored, other) == segment

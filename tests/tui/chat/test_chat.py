@@ -58,7 +58,7 @@ async def test_text_after_a_tool_result_stands_apart_from_it(open_chat: Any) -> 
     async with open_chat(answers=lambda _: [*events[:-2], *tool, TextDelta("In the tin."), *events[-2:]]) as chat:
         await chat.say("where?")
         await chat.quiet()
-        row = chat.lines.index("    search_memory: 31 characters")
+        row = chat.lines.index("    ✓ 31 characters")
         assert chat.lines[row - 1] == "  ▸ search memory for “key”"
         assert [line.strip() for line in chat.lines[row + 1 : row + 3]] == ["", "◆ In the tin."]
 

@@ -247,7 +247,7 @@ async def test_messages_that_wait_when_the_chat_is_left_are_a_draft(open_chat: A
         await chat.until(lambda: chat.screen.queue.busy)
         await chat.say("two")
         await chat.say("three")
-        await chat.press("ctrl+c", "ctrl+c")
+        await chat.press("ctrl+q")
         await chat.until(lambda: chat.session.closed)
     assert Drafts(workspace.drafts).load("c_1").text == "two\n\nthree"
 
