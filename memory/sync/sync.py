@@ -111,6 +111,7 @@ class Sync:
         """
         self._cold.refuse_read_only()
         with held(self._memory.workspace.own / LOCK, "sync"):
+            place.require()
             listed = place.sizes()
             names = {text: name for text in listed if (name := parse_name(text)) is not None}
             own = OwnLog(self._cold, place, self._own_keys, self._text_of)
