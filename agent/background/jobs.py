@@ -228,8 +228,8 @@ class SessionJobs:
         self.notes = DailyNotes(memory, clock, enabled=observe.daily_notes)
         self.model_observing = ModelObservationJob(memory, _model_maker(memory, settings, budget, clock), clock)
         context.flush, context.on_leaving = self.observing.flush, self.notes.keep
-        self.sync = SyncJob(memory, settings.sync, settings.environment, clock)
         self.news = news = UpkeepNews(memory.workspace)
+        self.sync = SyncJob(memory, settings.sync, settings.environment, clock, news)
         upkeep: tuple[BackgroundJob, ...] = (
             DiskJob(memory, settings.disk, clock, news),
             SampleJob(memory, settings.check, clock, news),

@@ -1,6 +1,7 @@
 """Syncs with the workspace's locations, where the person switched that on.
 
 A location that does not answer is tried again later, and only /status and `doctor` name it: being offline is normal.
+New devices, and notes that others changed, are told in the chat.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from agent.background.scheduler import ShouldStop, StepResult
+from agent.background.upkeep_news import UpkeepNews
 from foundation.clock import Clock
 from foundation.errors import TemporaryFailure
 from memory.memory import Memory
@@ -27,12 +29,15 @@ class SyncJob:
     failure = "not synced"
     essential = False
 
-    def __init__(self, memory: Memory, settings: SyncSettings, environment: Mapping[str, str], clock: Clock) -> None:
+    def __init__(
+        self, memory: Memory, settings: SyncSettings, environment: Mapping[str, str], clock: Clock, news: UpkeepNews
+    ) -> None:
         self.deletions: DeletionPort | None = None
         self._memory = memory
         self._settings = settings
         self._environment = environment
         self._clock = clock
+        self._news = news
         self._is_wanted = settings.background and bool(settings.locations) and not memory.read_only
         self._left: list[str] = []
         self._next: datetime | None = None
@@ -62,6 +67,7 @@ class SyncJob:
         except TemporaryFailure:
             self._left.pop(0)
             return StepResult(more=bool(self._left))
+        self._news.put(*result.news)
         if result.stopped:
             return StepResult(more=True)
         self._left.pop(0)

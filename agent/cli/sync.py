@@ -190,11 +190,13 @@ def _print_results(invocation: Invocation, results: list[SyncResult], failures: 
             (taken.entries, "entry", "entries"),
             (taken.values, "title or label", "titles and labels"),
             (taken.deletions, "deletion", "deletions"),
-            (result.notes_changed, "changed note", "changed notes"),
+            (len(result.notes), "changed note", "changed notes"),
         )
         news = ", ".join(f"{number:,} {one if number == 1 else many}" for number, one, many in counts if number)
         written = f"{counted(result.segments_written, 'file')} written ({format_size(result.bytes_written)})"
         output.line(f"{result.location}: {news or 'nothing new'} from other devices; {written}.")
+        for sentence in result.news:
+            output.line(sentence)
         if result.deleted:
             output.line(f"{counted(result.deleted, 'conversation')} that another device deleted went here, too.")
         for name in result.held_back:
@@ -266,7 +268,9 @@ def _result_object(result: SyncResult) -> dict[str, Any]:
         "files_written": result.segments_written,
         "bytes_written": result.bytes_written,
         "deleted": result.deleted,
-        "notes_changed": result.notes_changed,
+        "notes_changed": len(result.notes),
+        "notes": [output.plain_values(each) for each in result.notes],
+        "new_devices": [output.plain_values(each) for each in result.new_devices],
         "held_back": list(result.held_back),
         "unread": [output.plain_values(each) for each in result.unread],
     }

@@ -4,6 +4,8 @@ All are in one flat folder, so that a copy of it made with any tool is a backup,
 """
 
 import errno
+import os
+import stat
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -72,6 +74,10 @@ class BackupPlace(Protocol):
         """Every file's size in bytes, by name."""
         ...
 
+    def foreign(self) -> list[str]:
+        """What has the name of a file and is none: a folder, a link, a pipe."""
+        ...
+
     def read(self, name: str) -> bytes:
         """The file. Raises BackupDamaged where it is missing."""
         ...
@@ -122,9 +128,11 @@ class LocalPlace:
 
     def sizes(self) -> dict[str, int]:
         with self._sentences("read"):
-            return {
-                path.name: status.st_size for path, status in scan(self.folder) if self._kind.grammar.fits(path.name)
-            }
+            return {path.name: status.st_size for path, status in self._named() if stat.S_ISREG(status.st_mode)}
+
+    def foreign(self) -> list[str]:
+        with self._sentences("read"):
+            return [path.name for path, status in self._named() if not stat.S_ISREG(status.st_mode)]
 
     def read(self, name: str) -> bytes:
         try:
@@ -183,6 +191,9 @@ class LocalPlace:
             for path in list_files(self.folder, f".{beginning}*.tmp"):
                 remove(path, missing_ok=True)
 
+    def _named(self) -> list[tuple[Path, os.stat_result]]:
+        return [(path, status) for path, status in scan(self.folder) if self._kind.grammar.fits(path.name)]
+
     def _make(self) -> None:
         if not is_folder(self.folder.parent):
             raise BackupUnreachable(
@@ -236,6 +247,9 @@ class RemotePlace:
     def sizes(self) -> dict[str, int]:
         with self._sentences():
             return self._storage.sizes()
+
+    def foreign(self) -> list[str]:
+        return []
 
     def read(self, name: str) -> bytes:
         with self._sentences():

@@ -25,6 +25,7 @@ from memory.cold.sync_clock import see
 from memory.records import EntryAnalyser, EntryDraft, EntryKind
 from memory.sync.errors import SegmentDamaged
 from memory.sync.forgotten import blanked, is_deleted, is_forgotten, take_tombstone
+from memory.sync.lineage import with_known_lineage
 from memory.sync.note_store import take_version
 from memory.sync.operation import (
     ConversationKey,
@@ -141,7 +142,7 @@ class Inbox:
         if is_forgotten(self._db, source, name, id_):
             operation = blanked(operation)
         parent = self._seq_of(conversation, operation.parent) if operation.parent else None
-        kind, meta = EntryKind(operation.kind), operation.meta
+        kind, meta = EntryKind(operation.kind), with_known_lineage(self._db, operation)
         if kind is EntryKind.SUMMARY:
             ids = ids_in(meta)
             meta = by_seqs(meta, {id_: seq for id_ in ids if (seq := self._seq_of(conversation, id_)) is not None})

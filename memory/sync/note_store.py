@@ -9,12 +9,14 @@ import msgspec
 from msgspec import Struct
 
 from foundation.privacy import TextSource, clear
+from foundation.terminal_text import visible, visible_line
 from memory.cold.encoding import to_bytes, to_text
 from memory.cold.sql import fetch, first, run
 from memory.sync.operation import NoteOperation
 from memory.zstd import packer, unpack
 
 MOST: Final = 2**26  # bytes of a note file
+_BREAKS: Final = frozenset("\t\n\r\v\f\x85\u2028\u2029")
 _PATH: Final = re.compile(r"MEMORY\.md|memory/(?!\.)[^/\0\\:]{1,200}\.md")
 
 
@@ -30,7 +32,12 @@ class NoteVersion(Struct, frozen=True):
 
 def is_note(path: str) -> bool:
     """Whether a file of that relative name is a note: nothing else of a workspace goes to another device."""
-    return bool(_PATH.fullmatch(path))
+    return bool(_PATH.fullmatch(path)) and visible(path) == path and not _BREAKS & set(path)
+
+
+def is_hidden_name(path: str) -> bool:
+    """Whether the file would be a note if its name held no control or bidi characters: nobody sees what it is."""
+    return bool(_PATH.fullmatch(path)) and not is_note(path)
 
 
 def version_id(path: str, parents: tuple[str, ...], text: bytes, clock: int, device: str) -> str:
@@ -41,6 +48,8 @@ def version_id(path: str, parents: tuple[str, ...], text: bytes, clock: int, dev
 def take_version(db: apsw.Connection, operation: NoteOperation) -> bool:
     """Keeps another device's version; whether it is new. Raises ValueError for one that no device writes."""
     made = version_id(operation.path, operation.parents, operation.text, operation.clock, operation.device)
+    if is_hidden_name(operation.path):
+        raise ValueError(f"the name of the note {visible_line(operation.path)} holds characters that are not shown")
     if made != operation.id or not is_note(operation.path):
         raise ValueError("a version of a note is not what was written")
     return put_version(db, operation, own=False)

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from foundation.clock import to_ms
 from foundation.privacy import clear
+from foundation.terminal_text import visible_line
 from memory.cold.encoding import to_bytes
 from memory.cold.sql import fetch, first, run
 from memory.cold.sync_clock import tick
@@ -20,11 +21,19 @@ from memory.errors import NoteChanged, UnwritableNotes
 from memory.memory import Memory
 from memory.sync.device import this_device
 from memory.sync.note_graph import heads_of, merged_text
-from memory.sync.note_store import is_note, put_version, version_id, versions_of
+from memory.sync.note_store import is_hidden_name, is_note, put_version, version_id, versions_of
 from memory.sync.operation import NoteOperation
 from memory.versions.cause import Author, caused_by
 
+_LONGEST_NAME: Final = 60
 _NOTHING: Final = hashlib.sha256(b"").digest()
+
+
+class ChangedNote(Struct, frozen=True):
+    """A note file into which something of other devices was written, and their names."""
+
+    path: str
+    devices: tuple[str, ...]
 
 
 class _Merged(Struct, frozen=True):
@@ -46,25 +55,26 @@ class NoteSync:
         """Makes a version of each file that was changed here; gives their number. Call it before others' are read."""
         self._memory.hot.look()
         files = {file.path: file for file in self._memory.hot.files() if is_note(file.path)}
+        hidden = {file.path for file in self._memory.hot.files() if is_hidden_name(file.path)}
         unreadable = {path for path, file in files.items() if file.problem}
         texts = {path: file.text for path, file in files.items() if path not in unreadable}
         for (path,) in self._cold.read(lambda db: fetch(db, "SELECT path FROM sync_merged")):
-            if path not in unreadable:
+            if path not in unreadable and is_note(path):
                 texts.setdefault(path, "")  # deleted
         private = {path for path, text in texts.items() if clear(text) != text}
-        self.held_back = tuple(sorted(private | unreadable))
+        self.held_back = tuple(sorted(private | unreadable | hidden))
         changed = [(path, text) for path, text in sorted(texts.items()) if path not in private]
         return sum(self._cold.write(lambda db, item=item: self._collect(db, device, *item)) for item in changed)
 
-    def spread(self, should_stop: Callable[[], bool] = lambda: False) -> int:
-        """Writes what all known versions make together into the files; gives the number of changed files."""
-        count = 0
+    def spread(self, should_stop: Callable[[], bool] = lambda: False) -> list[ChangedNote]:
+        """Writes what all known versions make together into the files; gives those that it changed."""
+        changed: list[ChangedNote] = []
         for (path,) in self._cold.read(lambda db: fetch(db, "SELECT DISTINCT path FROM sync_notes")):
             if should_stop():
                 break
-            if path not in self.held_back:
-                count += self._spread(path)
-        return count
+            if path not in self.held_back and is_note(path) and (note := self._spread(path)):
+                changed.append(note)
+        return changed
 
     def _collect(self, db: apsw.Connection, device: str, path: str, text: str) -> bool:
         before = _merged(db, path)
@@ -78,33 +88,34 @@ class NoteSync:
         _record(db, path, (id_,), body)
         return True
 
-    def _spread(self, path: str) -> bool:
+    def _spread(self, path: str) -> ChangedNote | None:
         versions = self._cold.read(lambda db: versions_of(db, path))
         heads = tuple(head.id for head in heads_of(versions))
         before = self._cold.read(lambda db: _merged(db, path))
         if heads == before.heads:
-            return False
+            return None
         text = merged_text(versions)
         now = next((file.text for file in self._memory.hot.files() if file.path == path), "")
         if hashlib.sha256(to_bytes(now)).digest() != before.sha256:  # changed since `collect`: the next run's
-            return False
+            return None
+        shown: list[str] = []
         if text != now:
             own = self._cold.read(this_device)
             others = {version.device for version in versions if version.id in heads} - {own.id if own else ""}
-            names = sorted(others)
+            shown = self._shown(sorted(others))
             try:
-                with caused_by(Author.SYNC, f"from {', '.join(self._shown(names))}"):
+                with caused_by(Author.SYNC, f"from {', '.join(shown)}"):
                     self._memory.hot.replace_text(path, now, clear(text))
             except (NoteChanged, UnwritableNotes):  # the next run tries again
-                return False
+                return None
         self._cold.write(lambda db: _record(db, path, heads, to_bytes(text)))
-        return text != now
+        return ChangedNote(path, tuple(shown)) if text != now else None
 
     def _shown(self, ids: list[str]) -> list[str]:
         """The names of devices, for a person."""
         sql = "SELECT id, name FROM sync_devices UNION ALL SELECT id, name FROM sync_device"
         names: dict[str, str] = dict(self._cold.read(lambda db: fetch(db, sql)))
-        return [names.get(id_, id_) for id_ in ids]
+        return [visible_line(names.get(id_, id_))[:_LONGEST_NAME] for id_ in ids]
 
 
 def _merged(db: apsw.Connection, path: str) -> _Merged:

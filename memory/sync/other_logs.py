@@ -11,7 +11,7 @@ from foundation.terminal_text import visible_line
 from memory.archive.packs.remote import LONGEST_FILE
 from memory.backup.place import BackupPlace
 from memory.cold import ColdStore
-from memory.cold.sql import fetch, run
+from memory.cold.sql import fetch, first, run
 from memory.cold.sync_clock import AHEAD_YEARS, is_believable
 from memory.errors import Damaged
 from memory.sync.encryption import Keys
@@ -32,6 +32,13 @@ class Unread(Struct, frozen=True):
     message: str
 
 
+class NewDevice(Struct, frozen=True):
+    """A device of which something was read for the first time."""
+
+    id: str
+    name: str
+
+
 class OtherLogs:
     """The segments of other devices at one location. Without `takes_plain` only encrypted ones are read."""
 
@@ -47,6 +54,7 @@ class OtherLogs:
         self._place = place
         self._keys = keys
         self._takes_plain = takes_plain
+        self.new_devices: list[NewDevice] = []
 
     def read(
         self, names: Mapping[str, SegmentName], listed: Mapping[str, int], own: str, should_stop: Callable[[], bool]
@@ -106,6 +114,8 @@ class OtherLogs:
         shown = visible_line(segment.name)[:_LONGEST_NAME]
         inbox = Inbox(db, self._cold.clock, self._cold.analyse)
         taken = inbox.take(operations, f"{shown} ({segment.device})")
+        if first(db, "SELECT 1 FROM sync_devices WHERE id = ?", (segment.device,)) is None:
+            self.new_devices.append(NewDevice(segment.device, shown))
         now = to_ms(self._cold.clock.now())
         sql = "INSERT OR REPLACE INTO sync_devices (id, name, read_ms) VALUES (?, ?, ?)"
         run(db, sql, (segment.device, shown, now))
@@ -143,6 +153,13 @@ def _batches(operations: Sequence[Operation]) -> Iterator[Sequence[Operation]]:
     ordered = sorted(operations, key=lambda each: not isinstance(each, DeletionOperation | ForgettingOperation))
     for start in range(0, max(1, len(ordered)), _AT_ONCE):
         yield ordered[start : start + _AT_ONCE]
+
+
+def foreign_objects(place: BackupPlace) -> list[Unread]:
+    """What has the name of a segment and is no file. Nothing of it is read."""
+    return [
+        Unread(name, f"{name} is no file, but a folder, a link or a pipe. It was skipped.") for name in place.foreign()
+    ]
 
 
 def unread_segments(db: apsw.Connection, location: str) -> list[Unread]:

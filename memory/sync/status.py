@@ -11,7 +11,7 @@ from memory.memory import Memory
 from memory.sync.device import Device, this_device
 from memory.sync.inbox import waiting_counts
 from memory.sync.names import SegmentName, parse_name
-from memory.sync.other_logs import Unread, unread_segments
+from memory.sync.other_logs import Unread, foreign_objects, unread_segments
 from memory.sync.own_log import has_unwritten
 
 
@@ -63,6 +63,7 @@ def location_status(memory: Memory, place: BackupPlace) -> LocationStatus:
     """Looks at the location. Changes nothing. Raises BackupUnreachable."""
     place.require()
     listed = place.sizes()
+    foreign = foreign_objects(place)
     names = [name for text in listed if (name := parse_name(text)) is not None]
 
     def read(db: apsw.Connection) -> LocationStatus:
@@ -79,7 +80,7 @@ def location_status(memory: Memory, place: BackupPlace) -> LocationStatus:
             segments=len(names),
             bytes=sum(listed.values()),
             devices=tuple(_device(id_, known.get(id_, ""), names, done) for id_ in others),
-            problems=tuple(each for each in unread_segments(db, place.name) if each.name in listed),
+            problems=(*foreign, *(each for each in unread_segments(db, place.name) if each.name in listed)),
         )
 
     return memory.cold.read(read)

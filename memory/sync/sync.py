@@ -21,11 +21,12 @@ from memory.sync.forgotten import DeletionPort, foreign_tokens, note_own
 from memory.sync.inbox import Taken
 from memory.sync.last_run import record_run
 from memory.sync.names import parse_name
-from memory.sync.notes import NoteSync
-from memory.sync.other_logs import OtherLogs, Unread, unread_segments
+from memory.sync.notes import ChangedNote, NoteSync
+from memory.sync.other_logs import NewDevice, OtherLogs, Unread, foreign_objects, unread_segments
 from memory.sync.own_log import OwnLog, write_all_again
 
 LOCK: Final = "sync.lock"
+_MOST: Final = 20  # sentences of news
 
 
 class SyncResult(Struct, frozen=True, kw_only=True):
@@ -39,12 +40,22 @@ class SyncResult(Struct, frozen=True, kw_only=True):
     bytes_written: int
     deleted: int
     """Conversations that were deleted here because another device deleted them."""
-    notes_changed: int
+    notes: tuple[ChangedNote, ...]
     """Note files into which something of other devices was written."""
+    new_devices: tuple[NewDevice, ...]
     held_back: tuple[str, ...]
     """Note files that stay on this device, for they hold something private or cannot be read."""
     unread: tuple[Unread, ...]
     stopped: bool = False
+
+    @property
+    def news(self) -> list[str]:
+        """What others did here that a person should see, as sentences: new devices, and the notes that they changed."""
+        devices = [f"A new device writes at {self.location}: {each.name} ({each.id})." for each in self.new_devices]
+        notes = [f"{each.path} was changed by {', '.join(each.devices) or 'another device'}." for each in self.notes]
+        listed = devices + notes
+        more = [f"And {len(listed) - _MOST:,} more: `sync status` and the versions of the notes show them."]
+        return listed[:_MOST] + (more if len(listed) > _MOST else [])
 
     @property
     def problem(self) -> str:
@@ -145,9 +156,10 @@ class Sync:
             segments_written=written[0],
             bytes_written=written[1],
             deleted=deleted,
-            notes_changed=merged,
+            notes=tuple(merged),
+            new_devices=tuple(logs.new_devices),
             held_back=notes.held_back,
-            unread=tuple(self._cold.read(lambda db: unread_segments(db, place.name))),
+            unread=(*foreign_objects(place), *self._cold.read(lambda db: unread_segments(db, place.name))),
             stopped=stopped,
         )
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from agent.background.sync_job import SyncJob
+from agent.background.upkeep_news import UpkeepNews
 from agent.services.foreign_deletion import ForeignDeletions
 from memory.backup.place import LocalPlace
 from memory.settings import SyncSettings
@@ -12,7 +13,9 @@ from tests.memory.sync.devices import Laptop, state_of
 
 def job(device: Laptop, place: Path, *, background: bool = True, minutes: int = 10) -> SyncJob:
     settings = SyncSettings(locations=[str(place)], background=background, minutes=minutes)
-    made = SyncJob(device.memory, settings, {"PALIMPSEST_CONFIG_DIR": str(place.parent / "config")}, device.clock)
+    news = UpkeepNews(device.workspace)
+    environment = {"PALIMPSEST_CONFIG_DIR": str(place.parent / "config")}
+    made = SyncJob(device.memory, settings, environment, device.clock, news)
     made.deletions = ForeignDeletions(device.memory)
     return made
 
@@ -61,5 +64,28 @@ def test_a_turn_interrupts_it_and_it_goes_on(tmp_path: Path) -> None:
     assert there.due()
     assert not there.step(lambda: False).more
     assert state_of(laptop) == state_of(desk)
+    desk.close()
+    laptop.close()
+
+
+def test_the_chat_says_once_who_is_new_and_which_notes_they_changed(tmp_path: Path) -> None:
+    place = tmp_path / "shared"
+    desk, laptop = Laptop(tmp_path / "a" / "ws", "desk"), Laptop(tmp_path / "b" / "ws", "laptop")
+    (desk.workspace.root / "MEMORY.md").write_text("- 锅炉 🐋\n")
+    written = desk.run(place)
+    there = job(laptop, place)
+    news = UpkeepNews(laptop.workspace)
+    assert there.due()
+    there.step(lambda: False)
+    assert news.take() == (
+        f"A new device writes at {place}: desk ({written.device.id}).",
+        "MEMORY.md was changed by desk.",
+    )
+    desk.talk("Hello")
+    desk.run(place)
+    laptop.clock.advance(601)
+    assert there.due()
+    there.step(lambda: False)
+    assert UpkeepNews(laptop.workspace).take() == ()
     desk.close()
     laptop.close()

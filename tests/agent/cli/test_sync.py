@@ -45,7 +45,12 @@ def test_the_words_for_a_person(run: Run, other: Run, place: Path) -> None:
     other("sync", "add", str(place), "--name", "laptop")
     run("-p", "Hello")
     assert "nothing new from other devices; 1 file written" in run("sync", "now").out
-    assert "2 entries" in other("sync", "now").out
+    run("remember", "锅炉")
+    run("sync", "now")
+    read = other("sync", "now").out
+    assert "2 entries" in read
+    assert f"A new device writes at {place}: desk (d_" in read
+    assert "MEMORY.md was changed by desk." in read
     assert "everything is written" in run("sync", "status").out
     removed = run("sync", "remove", str(place))
     assert (removed.status, "is removed" in removed.out) == (0, True)

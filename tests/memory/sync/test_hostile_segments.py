@@ -1,5 +1,6 @@
 """Segments with values that no program of ours writes are named, and change nothing."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,13 @@ from msgspec.structs import replace
 
 from foundation.clock import to_ms
 from foundation.privacy import clear
+from memory.backup.place import LocalPlace
 from memory.cold.sync_clock import HIGHEST, TICKS
 from memory.sync.names import name_of
 from memory.sync.operation import ConversationKey, EntryOperation, Operation, ValueOperation
+from memory.sync.place import SYNC
 from memory.sync.segment import Segment, encode_segment
+from memory.sync.status import location_status
 from tests.examples import examples
 from tests.memory.sync.devices import Laptop, state_of
 from tests.memory.sync.test_segment import DEVICE, OPERATIONS
@@ -67,6 +71,28 @@ def test_the_name_of_a_device_is_shown_without_control_characters(laptop: Laptop
     rows = laptop.memory.cold.read(lambda db: list(db.execute("SELECT name FROM sync_devices")))
     assert "\x1b" not in rows[0][0]
     assert "\n" not in rows[0][0]
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe", "link"])
+def test_what_is_no_file_is_skipped_and_named(desk: Laptop, laptop: Laptop, place: Path, kind: str) -> None:
+    desk.talk("Where is the tent?")
+    desk.run(place)
+    (file,) = place.glob("*.segment")
+    for device in (DEVICE, file.name[:14]):
+        there = place / f"{device}-00000009-0123456789abcdef.segment"
+        match kind:
+            case "folder":
+                there.mkdir()
+            case "pipe":
+                os.mkfifo(there)
+            case _:
+                there.symlink_to(file)
+    before = desk.sync.device
+    for device in (desk, laptop):
+        assert [each.message.endswith("It was skipped.") for each in device.run(place).unread] == [True, True]
+    assert desk.sync.device == before
+    assert state_of(laptop) == state_of(desk)
+    assert len(location_status(laptop.memory, LocalPlace(place, SYNC)).problems) == 2
 
 
 YEAR = 366 * 86_400_000 * TICKS

@@ -2,8 +2,15 @@
 
 from pathlib import Path
 
+import pytest
+
+from foundation.terminal_text import visible_line
+from memory.sync.note_store import version_id
+from memory.sync.operation import NoteOperation
 from memory.versions.cause import Author
 from tests.memory.sync.devices import Laptop
+from tests.memory.sync.test_hostile_segments import put
+from tests.memory.sync.test_segment import DEVICE
 
 
 def write(device: Laptop, text: str, name: str = "MEMORY.md") -> None:
@@ -94,3 +101,27 @@ def test_a_deleted_note_is_emptied_there_unless_it_was_edited(desk: Laptop, lapt
     assert text(laptop, "memory/a.md") == ""
     assert "- and more\n" in text(laptop, "memory/b.md")
     assert text(desk, "memory/b.md") == text(laptop, "memory/b.md")
+
+
+@pytest.mark.parametrize("name", ["\u202egnp.evil.md", "a\x1b[2Jb.md", "a\nb.md", "a\u2066b.md"])
+def test_a_note_whose_name_hides_something_goes_nowhere(desk: Laptop, laptop: Laptop, place: Path, name: str) -> None:
+    folder = desk.workspace.root / "memory"
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text("- words\n")
+    (folder / "锅炉 🐋.md").write_text("- words\n")
+    desk.run(place)
+    laptop.run(place)
+    assert [file.name for file in (laptop.workspace.root / "memory").glob("*.md")] == ["锅炉 🐋.md"]
+    version = NoteOperation(
+        id=version_id(f"memory/{name}", (), b"- evil\n", 1, DEVICE),
+        path=f"memory/{name}",
+        parents=(),
+        text=b"- evil\n",
+        clock=1,
+        device=DEVICE,
+    )
+    put(place, version)
+    (unread,) = laptop.run(place).unread
+    assert "characters that are not shown" in unread.message
+    assert visible_line(unread.message) == unread.message
+    assert len(list((laptop.workspace.root / "memory").glob("*.md"))) == 1
