@@ -45,6 +45,6 @@ class Opening:
         options = self._options
         session = Session.open(options.workspace, options.config, facts=facts, project=options.project or (Path.cwd(),))
         session.jobs.sync.deletions = ForeignDeletions(session.memory)
-        finish_pending(session.memory)
+        finish_pending(session.memory, lambda left: session.jobs.warn(f"{left.title}: {left.message}"))
         session.permissions.start(options.mode, options.rules)
         return session

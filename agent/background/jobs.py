@@ -221,6 +221,7 @@ class SessionJobs:
         Raises Misuse for an invalid `observe.model`.
         """
         embed, observe = settings.embed, settings.observe
+        self._said: tuple[str, ...] = ()
         self.mirror = MirrorJob(memory)
         self.vectors = VectorJob(memory, embed.embedder if embed.background else "")
         self.observing = ObservationJob(memory, _rules, RULES_CURSOR, enabled=observe.rules)
@@ -250,7 +251,12 @@ class SessionJobs:
 
     def take_warnings(self) -> tuple[str, ...]:
         """What the person should know of the jobs, each sentence once."""
-        return self.model_observing.take_warnings() + self.notes.take_warnings()
+        said, self._said = self._said, ()
+        return said + self.model_observing.take_warnings() + self.notes.take_warnings()
+
+    def warn(self, sentence: str) -> None:
+        """Has the person know of something that a job of an earlier process came to."""
+        self._said += (sentence,)
 
     async def close(self, scheduler: Scheduler) -> None:
         """Ends the running step, completes the essential jobs, and closes the model that observes."""

@@ -14,6 +14,7 @@ from agent.cli.invocation import Invocation, current
 from agent.services.forget import (
     NOTHING,
     NotForgottenYet,
+    NothingToForget,
     finish_pending,
     forget,
     line_numbers,
@@ -64,11 +65,7 @@ def command(name: str | None, conversation: str | None, before: str | None, dry_
         moment = parse_moment(before, datetime.now(UTC)) if before else None
         planned = plan(memory, named=name or "", conversation=conversation or "", before=moment)
         if planned.is_empty:
-            if invocation.json:
-                output.json_object({**plan_object(planned), "receipt": None})
-            else:
-                output.line(NOTHING)
-            return
+            raise NothingToForget("Nothing to forget", NOTHING, f"`{PROGRAM} search` finds by meaning.")
         if not invocation.json:
             for line in plan_lines(planned):
                 output.line(line)

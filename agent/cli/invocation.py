@@ -193,7 +193,7 @@ class Invocation:
             if for_writing or recovering:
                 memory.recover()
                 if finishing:
-                    finish_pending(memory, lambda left: output.narrate(f"{left.title}: {left.message} {left.hint}"))
+                    finish_pending(memory, _print_left)
             yield memory
             for trouble in memory.vault.troubles():
                 output.narrate(trouble)
@@ -213,7 +213,7 @@ class Invocation:
         )
         session.jobs.sync.deletions = ForeignDeletions(session.memory)
         try:
-            await asyncio.to_thread(finish_pending, session.memory)
+            await asyncio.to_thread(finish_pending, session.memory, _print_left)
             self._print_access_notice(session.memory.access)
             if lost_index := await asyncio.to_thread(session.memory.vault.index_lost):
                 output.narrate(lost_index)
@@ -289,3 +289,8 @@ def decode_input(raw: bytes, name: str) -> str:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise Misuse("Not text", f"{name} is not UTF-8 text (byte {error.start}).", "Convert it to UTF-8.") from error
+
+
+def _print_left(left: PalimpsestError) -> None:
+    """Prints what an earlier process began to forget, and what nothing takes out."""
+    output.narrate(f"{left.title}: {left.message} {left.hint}")

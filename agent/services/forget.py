@@ -39,6 +39,12 @@ class NotAllForgotten(PalimpsestError):
     code = "not_all_forgotten"
 
 
+class NothingToForget(PalimpsestError):
+    """What was named is not here: exit status 1, so that no script takes it for forgotten."""
+
+    code = "nothing_to_forget"
+
+
 def plan(memory: Memory, *, named: str = "", conversation: str = "", before: datetime | None = None) -> ForgetPlan:
     """The plan for one of them. Blocks. Raises Misuse for none or several, NotFound."""
     from memory.forget.choice import choose_before, choose_conversation, choose_named

@@ -9,22 +9,20 @@ from msgspec import Struct, field
 
 from foundation.clock import to_ms
 from foundation.errors import Misuse
-from foundation.program import PROGRAM
 from memory.cold.encoding import to_text
 from memory.cold.sql import fetch
 from memory.errors import NotFound
 from memory.forget.escapes import unescaped
 from memory.forget.pieces import phrase_pattern
-from memory.forget.work import entry_bytes
+from memory.forget.work import DERIVED, entry_bytes
 from memory.hot.note import Note
 from memory.hot.parse import lines_of
 from memory.memory import Memory
-from memory.records import Conversation, EntryKind
+from memory.records import Conversation
 
 SHORTEST_PHRASE = 2  # characters
 _TITLES = """SELECT title FROM conversations
     UNION ALL SELECT CAST(source || char(10) || name || char(10) || root AS BLOB) FROM knowledge"""
-_DERIVED = (EntryKind.OBSERVATION.value.encode(), EntryKind.SUMMARY.value.encode())
 
 
 class NamedLine(Struct, frozen=True):
@@ -78,7 +76,7 @@ def choose_words(memory: Memory, phrase: str) -> Chosen:
             if not hits:
                 continue
             chosen.words.update(dict.fromkeys(hits))
-            if entry.kind not in _DERIVED:  # they are made anew
+            if entry.kind not in DERIVED:  # they are made anew
                 _take(chosen, whole, entry.seq, entry.conversation)
     for line in _lines_where(memory, lambda text: bool(_hits(pattern, text))):
         chosen.lines[line] = None
@@ -205,6 +203,3 @@ def _lines_of_note(memory: Memory, note: Note) -> list[NamedLine]:
 
 def _titles(memory: Memory) -> list[str]:
     return [to_text(title) for (title,) in memory.cold.read(lambda db: fetch(db, _TITLES))]
-
-
-NOTHING = f"Nothing here is called that or holds these words. `{PROGRAM} search` finds by meaning."

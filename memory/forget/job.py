@@ -23,11 +23,12 @@ from memory.forget.files import (
     forget_mirrors,
     forget_search,
 )
+from memory.forget.later import limited
 from memory.forget.notes import forget_note_names, forget_notes, forget_versions
 from memory.forget.pages import forget_conversations, forget_pages
 from memory.forget.plan import ForgetPlan
 from memory.forget.rows import forget_rows
-from memory.forget.scan import scan_workspace
+from memory.forget.scan import ScanResult, scan_workspace
 from memory.forget.tables import forget_names
 from memory.forget.work import ForgetWork, Step, StepCounts
 from memory.forgotten.journal import ForgetJob, ForgetJournal, Receipt
@@ -83,8 +84,9 @@ class Forgetting:
     def begin(self, plan: ForgetPlan) -> ForgetJob:
         """Writes the job down: from now on it is finished, by this process or the next. Raises ReadOnly."""
         self._memory.cold.refuse_read_only()
-        self.journal.write(plan.job)
-        return plan.job
+        job = limited(self._memory, plan.job)
+        self.journal.write(job)
+        return job
 
     def run(self, job: ForgetJob, on_step: OnStep = lambda _: None) -> ForgetJob:
         """Runs the job; gives it with its receipt, whose `found` says where the words still are.
@@ -142,9 +144,16 @@ class Forgetting:
             bytes=found.bytes,
             found=tuple(dict.fromkeys(map(work.replaced, found.found))),
             left=tuple(dict.fromkeys(map(work.replaced, (*found.kept, *found.others)))),
-            sentences=job.sentences,
+            sentences=(*job.sentences, *_later_sentence(work, found)),
         )
         return replace(job, runs=runs, receipt=receipt)
+
+
+def _later_sentence(work: ForgetWork, found: ScanResult) -> Sequence[str]:
+    if not found.later:
+        return ()
+    names = ", ".join(map(work.replaced, found.later[:20]))
+    return (f"Written since it began, and left: {names}. The same words were not looked for at the end.",)
 
 
 def _stone(

@@ -23,14 +23,19 @@ def forget_notes(work: ForgetWork) -> StepCounts:
     return StepCounts({"lines": gone})
 
 
-def lines_that_go(work: ForgetWork, file: str, text: str) -> list[int]:
-    """The numbers of the file's lines, from 0, that are named or hold any of the words, but for those that stay."""
+def lines_that_go(work: ForgetWork, file: str, text: str, *, is_earlier: bool = False) -> list[int]:
+    """The numbers of the file's lines, from 0, that are named or hold any of the words, but for those that stay.
+
+    Once a job is begun it names all lines, and what is written later stays; `is_earlier`: the text is from before it.
+    """
     lines = lines_of(text)
     name = work.hashed(file)
     going = {line.line for line in work.job.lines if line.file == name}
     staying = {line.line for line in work.job.kept_lines if line.file == name}
     hashes = [line_hash(work.memory.cold.secret, line) for line in lines] if going or staying else [""] * len(lines)
-    found = {number for number, hash_ in enumerate(hashes) if hash_ in going} | set(_holding(work.prints, lines))
+    found = {number for number, hash_ in enumerate(hashes) if hash_ in going}
+    if is_earlier or work.job.last_entry is None:
+        found |= set(_holding(work.prints, lines))
     return sorted(number for number in found if hashes[number] not in staying)
 
 
@@ -67,7 +72,9 @@ def forget_versions(work: ForgetWork) -> StepCounts:
 
     def forgotten(version: Version, body: bytes) -> bytes | None:
         text = body.decode("utf-8", "replace")
-        if work.keeps(version.path) or not (numbers := set(lines_that_go(work, version.path, text))):
+        is_earlier = version.number <= (work.job.last_version or 0)
+        numbers = set(lines_that_go(work, version.path, text, is_earlier=is_earlier))
+        if work.keeps(version.path) or not numbers:
             return None
         rest = "".join(line for number, line in enumerate(lines_of(text)) if number not in numbers)
         return rest.encode()

@@ -54,7 +54,8 @@ def _archived(work: ForgetWork) -> tuple[list[int], int, list[int]]:
     for batch in entry_bytes(work.memory):
         on_pages = [entry for entry in batch if entry.is_archived]
         found.update(entry.seq for entry in on_pages if entry.seq in work.job.entries)
-        found.update(on_pages[index].seq for index in found_in(work.prints, [entry.text for entry in on_pages]))
+        earlier = list(filter(work.is_earlier, on_pages))
+        found.update(earlier[index].seq for index in found_in(work.prints, [entry.text for entry in earlier]))
         unreachable += sum(entry.unread == UNREACHABLE for entry in on_pages)
         damaged += [entry.seq for entry in on_pages if entry.unread == DAMAGED and entry.seq not in work.job.entries]
     return sorted(found), unreachable, damaged

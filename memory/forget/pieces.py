@@ -51,6 +51,11 @@ def _parts(line: str) -> Iterator[str]:
         yield line
 
 
+def cases(words: Iterable[str]) -> set[str]:
+    """The words as they are, in small letters, in capitals, and with one at their beginning."""
+    return {form for word in words for form in (word, word.lower(), word.upper(), word.title(), word.capitalize())}
+
+
 def encodings(words: Iterable[str]) -> set[bytes]:
     """The bytes under which these words may stand in a file."""
     found: set[bytes] = set()

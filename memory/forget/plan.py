@@ -18,7 +18,7 @@ from memory.cold.encoding import to_bytes
 from memory.cold.recalled_results import both_forms
 from memory.cold.sql import batches, each, fetch, marks
 from memory.forget.choice import Chosen, NamedLine
-from memory.forget.pieces import IMAGES, encodings, pieces_of
+from memory.forget.pieces import IMAGES, cases, encodings, pieces_of
 from memory.forget.scan import files_below, is_ours
 from memory.forget.work import ForgetWork, entry_bytes, found_in, line_hash
 from memory.forgotten.fingerprints import Fingerprints
@@ -86,7 +86,7 @@ def plan_forgetting(memory: Memory, chosen: Chosen, now: datetime) -> ForgetPlan
     """Looks at everything once. Changes nothing. Blocks. Raises Misuse for words that stand in every workspace."""
     secret = memory.cold.secret
     entries, conversations = list(chosen.entries), list(chosen.conversations)
-    words = Fingerprints.of(encodings(_cases(chosen.words)), secret)
+    words = Fingerprints.of(encodings(cases(chosen.words)), secret)
     pieces = Fingerprints.of((raw for piece in _pieces(memory, chosen) for raw in encodings_of_piece(piece)), secret)
     own = memory.cold.read(_own_words)
     if words.holds(own):
@@ -161,10 +161,6 @@ def keeping_lines(memory: Memory, plan: ForgetPlan, lines: Collection[NamedLine]
 def encodings_of_piece(piece: str) -> set[bytes]:
     """The bytes under which a piece is looked for."""
     return {raw for raw in encodings([piece]) if raw.lower() == raw or raw.upper() != raw}
-
-
-def _cases(words: Iterable[str]) -> set[str]:
-    return {form for word in words for form in (word, word.lower(), word.upper(), word.title(), word.capitalize())}
 
 
 def _pieces(memory: Memory, chosen: Chosen) -> list[str]:

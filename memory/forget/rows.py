@@ -24,7 +24,7 @@ from memory.cold.integrity.row_hashes import seal_rows
 from memory.cold.sql import batches, each, fetch, first, marks, run
 from memory.cold.sync_words import entry_rewritten
 from memory.errors import Damaged, StoreBusy
-from memory.forget.replacing import walked
+from memory.forget.replacement import walked
 from memory.forget.work import FORGOTTEN, ForgetWork, StepCounts, drop_requests, entry_bytes, found_in
 from memory.records import EntryKind, new_id
 from models.cleared_parts import cleared_parts
@@ -65,7 +65,8 @@ def _repeating(work: ForgetWork) -> set[int]:
     """Entries that hold any of the words."""
     found: set[int] = set()
     if work.prints:
-        for batch in entry_bytes(work.memory):
+        for every in entry_bytes(work.memory):
+            batch = list(filter(work.is_earlier, every))
             bodies = [entry.words for entry in batch]
             found.update(batch[index].seq for index in found_in(work.prints, bodies))
     return found

@@ -19,6 +19,7 @@ from memory.cold.encoding import to_bytes
 from memory.cold.sql import each, fetch
 from memory.errors import Damaged
 from memory.forget.escapes import unescaped
+from memory.forget.later import written_later
 from memory.forget.notes import holds_besides_kept, keeps_lines
 from memory.forget.work import ForgetWork
 from memory.forgotten.fingerprints import Fingerprints
@@ -40,11 +41,14 @@ class ScanResult(Struct, frozen=True):
     found: tuple[str, ...] = ()
     others: tuple[str, ...] = ()  # files of the person
     kept: tuple[str, ...] = ()  # files in which the person keeps the words
+    later: tuple[str, ...] = ()  # entries and notes with the words that were written since it began
 
 
 def scan_workspace(work: ForgetWork, on_file: Callable[[int], None] = lambda _: None) -> ScanResult:
     """Looks through the whole workspace. `on_file` receives the number of files so far."""
-    space, prints = work.workspace, work.prints
+    space = work.workspace
+    later, words = written_later(work)
+    prints = work.prints.without(words.prints)
     places = size = 0
     found: list[str] = []
     others: list[str] = []
@@ -67,7 +71,7 @@ def scan_workspace(work: ForgetWork, on_file: Callable[[int], None] = lambda _: 
         found.append(f"{space.database.relative_to(space.root).as_posix()} (values)")
     for folder in _OBJECTS:
         found += _in_objects(space.state / folder, prints, allowed)
-    return ScanResult(places, size, tuple(dict.fromkeys(found)), tuple(others), tuple(kept))
+    return ScanResult(places, size, tuple(dict.fromkeys(found)), tuple(others), tuple(kept), tuple(later))
 
 
 def is_ours(space: Workspace, name: str) -> bool:

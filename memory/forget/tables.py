@@ -22,6 +22,8 @@ _NAMES = """SELECT 'title', seq, title FROM conversations WHERE title <> x''
     UNION ALL SELECT 'path', seq, CAST(source || char(10) || name || char(10) || root AS BLOB) FROM knowledge
     UNION ALL SELECT 'pattern', 0, CAST(pattern AS BLOB) FROM knowledge_patterns"""
 
+_OF_CONVERSATIONS = frozenset({"title", "id", "source", "label"})
+
 
 def forget_names(work: ForgetWork) -> StepCounts:
     """Takes the words out of titles, labels and tags, and ends the epochs whose head holds them."""
@@ -30,6 +32,8 @@ def forget_names(work: ForgetWork) -> StepCounts:
     cold, storage = work.memory.cold, work.memory.vault.storage
     names = cold.read(lambda db: fetch(db, _NAMES))
     held = [(kind, seq, to_text(name)) for kind, seq, name in names if work.prints.holds(name)]
+    last = work.job.last_conversation
+    held = [each_ for each_ in held if last is None or each_[0] not in _OF_CONVERSATIONS or each_[1] <= last]
 
     def transaction(db: apsw.Connection) -> int:
         packs: set[str] = set()

@@ -13,10 +13,11 @@ from memory.cold.secret import keyed
 from memory.cold.sql import fetch, run
 from memory.errors import Damaged, NotFound, StorageUnreachable
 from memory.forget.escapes import unescaped
-from memory.forget.replacing import replaced_in_escapes
+from memory.forget.replacement import replaced_in_escapes
 from memory.forgotten.fingerprints import FORGOTTEN, Fingerprints
 from memory.forgotten.journal import ForgetJob
 from memory.memory import Memory
+from memory.records import EntryKind
 
 UNREACHABLE: Final = "unreachable"
 DAMAGED: Final = "damaged"
@@ -34,6 +35,7 @@ class StepCounts(Struct, frozen=True):
 
 
 Step = Callable[["ForgetWork"], StepCounts]
+DERIVED: Final = (EntryKind.OBSERVATION.value.encode(), EntryKind.SUMMARY.value.encode())
 
 
 class EntryBytes(NamedTuple):
@@ -45,6 +47,7 @@ class EntryBytes(NamedTuple):
     text: bytes
     rest: bytes
     is_archived: bool
+    id: str
     unread: str  # why its text could not be read: "", "unreachable" or "damaged"
 
     @property
@@ -77,6 +80,10 @@ class ForgetWork:
         """Whether an id, or the name of a draft, is one of what goes."""
         return bool(name and self._refs) and line_hash(self.memory.cold.secret, name) in self._refs
 
+    def is_earlier(self, entry: EntryBytes) -> bool:
+        """Whether it was here when the job began, or was derived of what was."""
+        return self.job.last_entry is None or entry.seq <= self.job.last_entry or entry.kind in DERIVED
+
     def hashed(self, name: str) -> str:
         """What stands for a name in the journal."""
         return line_hash(self.memory.cold.secret, name)
@@ -102,9 +109,8 @@ def line_hash(secret: bytes, line: str) -> str:
     return keyed(secret, f"line {line.strip()}")
 
 
-def entry_bytes(memory: Memory) -> Iterator[list[EntryBytes]]:
-    """All entries, in order of seq, a batch at a time."""
-    after = 0
+def entry_bytes(memory: Memory, after: int = 0) -> Iterator[list[EntryBytes]]:
+    """All entries after that one, in order of seq, a batch at a time."""
     while rows := memory.cold.read(lambda db: fetch(db, _ROWS, (after, _AT_ONCE))):  # noqa: B023 -- called at once
         yield [_of(memory, row) for row in rows]
         after = rows[-1][0]
@@ -142,7 +148,8 @@ def _of(memory: Memory, row: tuple[object, ...]) -> EntryBytes:
     except NotFound:  # deleted meanwhile
         pass
     rest = b"\0".join(part for part in (meta, sent, speaker, id_) if isinstance(part, bytes))
-    return EntryBytes(seq, conversation, kind, text, rest, is_archived, unread)
+    name = id_.decode("utf-8", "replace") if isinstance(id_, bytes) else ""
+    return EntryBytes(seq, conversation, kind, text, rest, is_archived, name, unread)
 
 
 def drop_requests(db: apsw.Connection, conversations: Sequence[int]) -> None:
@@ -154,6 +161,7 @@ def drop_requests(db: apsw.Connection, conversations: Sequence[int]) -> None:
 
 
 __all__ = [
+    "DERIVED",
     "FORGOTTEN",
     "EntryBytes",
     "ForgetWork",

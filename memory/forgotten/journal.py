@@ -60,6 +60,9 @@ class ForgetJob(Struct, frozen=True, kw_only=True):
     kept_lines: tuple[NoteLine, ...] = ()  # that the person keeps, though they hold the words
     kept: tuple[str, ...] = ()  # keyed hashes of the relative names of files in which the person keeps the words
     kept_prints: tuple[Fingerprint, ...] = ()  # of what the person keeps somewhere: it is not kept from being written
+    last_entry: int | None = None  # what was here when it began: later entries, notes and titles stay
+    last_conversation: int | None = None
+    last_version: int | None = None
     done: tuple[str, ...] = ()  # steps
     counts: Mapping[str, int] = field(default_factory=dict[str, int])
     sentences: tuple[str, ...] = ()

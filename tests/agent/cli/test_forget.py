@@ -43,7 +43,10 @@ def test_it_must_be_confirmed_and_one_thing_is_named(run: Run) -> None:
     assert run("forget", "x", "--yes").status == 2
     assert "Too general" in run("forget", "conversation", "--yes").err
     nothing = run("forget", "zqnowhere", "--yes")
-    assert (nothing.status, "Nothing here" in nothing.out) == (0, True)
+    assert (nothing.status, "nothing holds these words" in nothing.err) == (1, True)
+    assert run("forget", "e_0000000000ab", "--yes").status == 1
+    as_json = run("forget", "zqnowhere", "--yes", "--json")
+    assert (as_json.status, as_json.json["error"]["code"]) == (1, "nothing_to_forget")
     assert run("forget").status == 0
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from memory.forget.scan import ScanResult
+from memory.forget.work import ForgetWork
 from memory.forgotten.journal import ForgetJournal
 from tests.agent.conftest import Run
 from tests.memory.forget.bytes_of import places_of
@@ -41,10 +42,25 @@ def test_what_nothing_takes_out_is_named_and_the_job_ends(
     run: Run, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run("-p", "It is zqvorn.")
-    stuck = ScanResult(1, 1, ("MEMORY.md",))
-    monkeypatch.setattr("memory.forget.job.scan_workspace", lambda _: stuck)
+
+    def stuck(_: ForgetWork) -> ScanResult:
+        return ScanResult(1, 1, ("MEMORY.md",))
+
+    monkeypatch.setattr("memory.forget.job.scan_workspace", stuck)
     assert run("forget", "zqvorn", "--yes").status == 75
     ended = run("forget")
     assert (ended.status, "It could not be taken out of MEMORY.md" in ended.err) == (1, True)
     assert ForgetJournal(root / ".palimpsest" / "forgotten").open_ids() == []
     assert run("forget").status == 0
+
+
+def test_another_command_that_ends_such_a_job_says_so(run: Run, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run("-p", "It is zqvorn.")
+
+    def stuck(_: ForgetWork) -> ScanResult:
+        return ScanResult(1, 1, ("MEMORY.md",))
+
+    monkeypatch.setattr("memory.forget.job.scan_workspace", stuck)
+    assert run("forget", "zqvorn", "--yes").status == 75
+    assert "It could not be taken out of MEMORY.md" in run("remember", "Something else.").err
+    assert run("check").status == 0
