@@ -106,7 +106,7 @@ def test_a_normal_end_adds_nothing(terminal: "Terminal") -> None:
 
 def test_ctrl_c_is_left_to_the_command_that_runs(tmp_path: Path) -> None:
     """A run of `-p` stores what came before it ends with 130: run.py waits for it, however long that takes."""
-    script = "trap 'sleep 0.6; echo stored; exit 130' INT\necho running\nsleep 20 & wait"
+    script = "trap 'sleep 0.6; echo stored; exit 130' INT\necho running\nwhile :; do sleep 0.1; done"
     opened = started(tmp_path, script, "-p", "x")
     try:
         opened.until(lambda text: "running" in text)
