@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from foundation.privacy import Cleared
-from memory.cold import connection
+from memory.cold import ColdStore, connection
 from memory.errors import StoreBusy, StoreFull
 from tests.memory.cold.drafts import answered, open_store, said
 
@@ -18,13 +18,12 @@ def write(path: Path, name: str, count: str, mode: str = "") -> None:
     With `careless` as its mode it waits for no other writer, and takes a refusal for an acknowledgement.
     """
     cold = open_store(path)
+    own, shared = cold.new_conversation(id=name), cold.conversation("shared")
     if mode:
-        connection.BUSY_MS = 0
         cold.close()
-        cold = open_store(path)
+        cold = opened_without_patience(path)
     refusals = StoreBusy if mode else ()
     acknowledged = 0
-    own, shared = cold.new_conversation(id=name), cold.conversation("shared")
     print("ready", flush=True)
     sys.stdin.readline()
     for number in range(int(count)):
@@ -34,6 +33,14 @@ def write(path: Path, name: str, count: str, mode: str = "") -> None:
             acknowledged += 1
     cold.close()
     print(acknowledged, flush=True)
+
+
+def opened_without_patience(path: Path) -> ColdStore:
+    """A store that waits for no other writer. To open it is refused, too, while another one opens it."""
+    connection.BUSY_MS = 0
+    while True:
+        with contextlib.suppress(StoreBusy):
+            return open_store(path)
 
 
 def answer(path: Path) -> None:
