@@ -4,6 +4,7 @@ import fcntl
 import os
 import pty
 import select
+import signal
 import struct
 import sys
 import termios
@@ -52,6 +53,7 @@ class Terminal:
         if self.pid == 0:
             os.chdir(ROOT)
             os.environ.update(settings)
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell ignores it for what it runs in the background
             os.execvp(program[0], [*program, *arguments])
         fcntl.ioctl(self._fd, termios.TIOCSWINSZ, size)
 
