@@ -13,7 +13,7 @@ TurnFailed; the last two may come at any point. The text of a TextDelta was give
 """
 
 import asyncio
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -27,6 +27,8 @@ from context.report import ContextReport
 from context.working_set.receipt import ReductionReceipt
 from memory.versions.manifest import Version
 from models.messages import RecalledSpan, ToolCall, Usage
+
+REPEATED: Final = "{tool} was called {count:,} times in a row, with the same arguments and the same result."
 
 
 class Notice(Struct, frozen=True):
@@ -64,18 +66,15 @@ class WordsHidden(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        lines = list[str]()
-        if self.unclosed:
-            lines.append(
-                f"<private> is never closed: the {self.unclosed:,} characters after it go with this request and are "
-                "kept nowhere. </private> ends it."
-            )
-        if self.injected:
-            lines.append(
-                f"The {self.injected:,} characters between <palimpsest-…> tags are kept nowhere: the tags stand for "
-                "what the program puts into a request."
-            )
-        return " ".join(lines)
+        unclosed = (
+            f"<private> is never closed: the {self.unclosed:,} characters after it go with this request and are kept "
+            "nowhere. </private> ends it."
+        )
+        injected = (
+            f"The {self.injected:,} characters between <palimpsest-…> tags are kept nowhere: the tags stand for what "
+            "the program puts into a request."
+        )
+        return " ".join([unclosed] * bool(self.unclosed) + [injected] * bool(self.injected))
 
 
 class Recall(Struct, frozen=True):
@@ -209,11 +208,6 @@ class PermissionRequested(Struct):
     decision: Decision | None = None
 
 
-def repetition(tool: str, count: int) -> str:
-    """`read_file was called 5 times in a row, with the same arguments and the same result.`"""
-    return f"{tool} was called {count:,} times in a row, with the same arguments and the same result."
-
-
 class CallLimitReached(Struct):
     """The turn has made as many tool calls as it may (`made`). The face answers whether it may make `more`.
 
@@ -230,7 +224,7 @@ class CallLimitReached(Struct):
     @property
     def sentence(self) -> str:
         if self.repeated:
-            return repetition(self.repeated, self.made)
+            return REPEATED.format(tool=self.repeated, count=self.made)
         return f"{self.made:,} calls in this turn."
 
     @property

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from context.assembly.budget import budget_for
-from context.assembly.builder import AssemblyRequest, RequestAssembler
+from context.assembly.builder import RequestAssembler
 from context.assembly.history import HistoryReader, tokens_by_entry
 from context.assembly.past import HistoryReading, apply_switches, switched
 from context.assembly.request import HistoryZones
@@ -38,7 +38,7 @@ from context.sources.workspace import WorkspaceSources
 from context.state import ContextState
 from context.switches import settings_for
 from context.turn_summary import TurnSummaryPlan, plan_turn_summary, store_turn_summary
-from context.types import AssembledRequest, Turn
+from context.types import AssembledRequest, AssemblyArguments, Turn
 from context.working_set.policy import working_set
 from context.working_set.reductions import reduced
 from foundation.clock import Clock
@@ -54,7 +54,7 @@ from memory.search import Query
 from memory.settings import ArchiveSettings
 from models.chat.port import Profile, TokenCounter
 from models.excerpts import without_placeholders
-from models.messages import Fact, Role, Tool
+from models.messages import Fact, Tool
 from models.tokens import REQUEST_OVERHEAD, tool_tokens
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ class Context:
         recall: bool = True,
     ) -> AssembledRequest:
         """Assembles the request for a turn. Stores nothing. Raises RequestTooLarge, NoSuchSkill, BadAttachment."""
-        arguments = AssemblyRequest(turn, profile, tools, facts, recall)
+        arguments = AssemblyArguments(turn, profile, tools, facts, recall)
         return RequestAssembler(self.state, arguments, MessageCounter(counter, profile.images)).assemble()
 
     def told_whole(self, conversation: Conversation | None) -> frozenset[int]:
@@ -231,7 +231,7 @@ class Context:
         state = self._current_epoch(conversation)
         view = reduced(components.history.view(leaf, budget.total), state.reduced if state else {})
         history = self._current_zones(view, state, counting, question_follows=tail > 0)
-        fixed, running = self._fixed_tokens(conversation, profile, counting, tools), _is_running(view)
+        fixed = self._fixed_tokens(conversation, profile, counting, tools)
         before = fixed + history.tokens
         working = working_set(budget, components.settings, fixed, view, tokens_by_entry(history))
         low = working.low
@@ -246,7 +246,7 @@ class Context:
             tail=tail,
             low=low,
             high=working.high,
-            running=running,
+            running=view.is_running,
             profile=profile,
             budget=budget,
             page_room=components.pages.room(profile, budget),
@@ -392,12 +392,3 @@ class Context:
         stored = msgspec.structs.replace(entry, sent=assembled.tail)
         if message_of(stored, self.state.history.text_of(entry)) != assembled.sent:
             self.state.history.overlay = {**self.state.history.overlay, entry.seq: assembled.sent}
-
-
-def _is_running(view: BranchView) -> bool:
-    """Whether the branch ends within a turn: with a question, a tool call or a tool result."""
-    if not view.entries:
-        return False
-    last = view.entries[-1]
-    answered = last.kind is EntryKind.MESSAGE and last.role is Role.ASSISTANT
-    return not answered or bool(last.meta.get("tool_calls"))

@@ -12,8 +12,9 @@ from context.sources.skills import Skill
 from context.working_set.receipt import ReductionReceipt
 from foundation.privacy import NO_BYTES, Cleared, ClearedBytes
 from memory.records import Conversation
+from models.chat.port import Profile
 from models.cleared_parts import NO_PARTS, ClearedParts
-from models.messages import Message, RecalledSpan, Request
+from models.messages import Fact, Message, RecalledSpan, Request, Tool
 
 
 class Attachment(Struct, frozen=True):
@@ -63,6 +64,16 @@ class Turn(Struct, frozen=True, kw_only=True):
     def is_sent(self) -> bool:
         """Whether the request is about to be sent, and not only looked at."""
         return self.continuing or self.entry is not None
+
+
+class AssemblyArguments(Struct, frozen=True):
+    """What a request is assembled from. `recall`: memory may bring passages."""
+
+    turn: Turn
+    profile: Profile
+    tools: tuple[Tool, ...]
+    facts: tuple[Fact, ...]
+    recall: bool
 
 
 class AssembledRequest(Struct, frozen=True, kw_only=True):

@@ -49,6 +49,21 @@ def test_a_module_name_ends_in_ing_only_where_that_is_the_noun_of_the_field() ->
     assert modules == NOUNS_IN_ING.keys()
 
 
+MOST_LINES = 400
+
+
+def too_long(folders: tuple[Path, ...]) -> dict[str, int]:
+    """Lines of the modules that have more than a module may."""
+    paths = [path for folder in folders for path in folder.rglob("*.py")]
+    assert len(paths) > 900, "the modules were not found"
+    lines = {path.relative_to(ROOT).as_posix(): len(path.read_text("utf-8").splitlines()) for path in paths}
+    return {path: count for path, count in lines.items() if count > MOST_LINES}
+
+
+def test_a_module_has_at_most_four_hundred_lines() -> None:
+    assert too_long(tuple(ROOT / name for name in (*PACKAGES, "tests", "benchmarks", "scripts"))) == {}
+
+
 IGNORED_TYPE = re.compile(r"#\s*(?:type|pyright):\s*ignore(?:\[[^\]]*\])?(.*)")
 
 

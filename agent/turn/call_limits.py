@@ -58,7 +58,7 @@ class RepeatedCalls:
 
     @property
     def sentence(self) -> str:
-        return events.repetition(self.tool, self.count)
+        return events.REPEATED.format(tool=self.tool, count=self.count)
 
 
 def _identity(call: ToolCall) -> bytes:

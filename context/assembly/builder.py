@@ -3,7 +3,6 @@
 from collections.abc import Collection
 
 import msgspec
-from msgspec import Struct
 
 from context.assembly.budget import Budget, budget_for
 from context.assembly.digest import Item, decode_items, tools_digest
@@ -38,30 +37,19 @@ from context.recall.stale import passages_in, superseded_statements
 from context.report import DroppedSource, Reduction, archive_of
 from context.sources.changes import notes_in_request, unchanged_notes, unreported_changes
 from context.state import ContextState
-from context.types import AssembledRequest, Turn
+from context.types import AssembledRequest, AssemblyArguments
 from context.working_set.policy import LEAST_SAVING, WorkingSet, due_entries, working_set
 from context.working_set.receipt import REDUCED, reduction_receipt, reductions_in_view
 from context.working_set.reductions import reduced, reductions_of
 from foundation.privacy import TextSource, clear
-from models.chat.port import Profile
-from models.messages import Fact, Role, Tool
+from models.messages import Role
 from models.tokens import REQUEST_OVERHEAD, tool_tokens
-
-
-class AssemblyRequest(Struct, frozen=True):
-    """The arguments of `Context.assemble`."""
-
-    turn: Turn
-    profile: Profile
-    tools: tuple[Tool, ...]
-    facts: tuple[Fact, ...]
-    recall: bool
 
 
 class RequestAssembler:
     """Assembles one request. Stores nothing."""
 
-    def __init__(self, components: ContextState, arguments: AssemblyRequest, counting: MessageCounter) -> None:
+    def __init__(self, components: ContextState, arguments: AssemblyArguments, counting: MessageCounter) -> None:
         self._turn = arguments.turn
         self._components = components = switched(components, self._turn)
         self._counting = counting

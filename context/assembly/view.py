@@ -36,6 +36,15 @@ class BranchView(Struct, frozen=True):
         """The seqs of the entries whose text is in view: memory need not bring it."""
         return self.seqs - {e.seq for e in self.entries if e.seq in self.reduced and e.kind is EntryKind.TOOL_RESULT}
 
+    @property
+    def is_running(self) -> bool:
+        """Whether the branch ends within a turn: with a question, a tool call or a tool result."""
+        if not self.entries:
+            return False
+        last = self.entries[-1]
+        answered = last.kind is EntryKind.MESSAGE and last.role is Role.ASSISTANT
+        return not answered or bool(last.meta.get("tool_calls"))
+
 
 class CompactionAnchor(Struct, frozen=True):
     """A summary's metadata, as compaction writes it."""

@@ -10,7 +10,7 @@ from rich.text import Text
 from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Container, Horizontal, Vertical, VerticalScroll
+from textual.containers import Container, Horizontal, Vertical
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
@@ -21,7 +21,8 @@ from foundation.terminal_text import visible
 from tui.search.controller import INDEXING, KEYS, KEYS_IN_LIST, SearchChoice, SearchController, summary
 from tui.search.highlight import Spans, match_spans
 from tui.search.hit_actions import HitActions
-from tui.search.preview import NO_PREVIEW, lines_above_match, preview
+from tui.search.preview import NO_PREVIEW, preview
+from tui.search.preview_pane import PreviewPane
 from tui.search.rows import row_text
 from tui.themes.themed_screen import ThemedScreen
 from tui.widgets.query_input import QueryInput
@@ -119,12 +120,7 @@ class SearchScreen(ThemedScreen[SearchChoice | None]):
             )
             with Container(id="search-body"):
                 yield OptionList(id="choices", markup=False, compact=True)
-                with Vertical(id="search-preview"):
-                    yield Static("", id="search-about", markup=False)
-                    with VerticalScroll(id="search-around", can_focus=False):
-                        yield Static("", id="search-before", markup=False)
-                        yield Static("", id="search-passage", markup=False)
-                        yield Static("", id="search-after", markup=False)
+                yield PreviewPane(id="search-preview")
             yield Static("", id="search-nothing", markup=False)
             yield Static(KEYS, id="search-keys", markup=False)
             yield Static(HELP, id="search-help", markup=False)
@@ -328,20 +324,7 @@ class SearchScreen(ThemedScreen[SearchChoice | None]):
         content = NO_PREVIEW
         if row and index is not None:
             content = preview(row, self, self.spans[index], context, explain=self._explain)
-        for name, text in zip(("about", "before", "passage", "after"), content, strict=True):
-            part = self.query_one(f"#search-{name}", Static)
-            part.display = bool(text.plain)
-            part.update(text)
-        self.call_after_refresh(self._scroll_to_passage)
-
-    def _scroll_to_passage(self) -> None:
-        """Scrolls to the first match in the passage, or to the parts of its score."""
-        if not self._is_open:
-            return
-        around, passage = self.query_one("#search-around", VerticalScroll), self.query_one("#search-passage", Static)
-        lines_above = lines_above_match(passage.content, passage.size.width) if isinstance(passage.content, Text) else 0
-        top = passage.virtual_region.y + max(lines_above + 1 - around.size.height, 0)
-        around.scroll_to(y=0 if self._explain else top, animate=False)
+        self.query_one(PreviewPane).show(content, from_top=self._explain)
 
     # Keys
 
@@ -392,8 +375,7 @@ class SearchScreen(ThemedScreen[SearchChoice | None]):
         self._request()
 
     def action_scroll_around(self, by: int) -> None:
-        around = self.query_one("#search-around", VerticalScroll)
-        around.scroll_to(y=around.scroll_y + by, animate=False)
+        self.query_one(PreviewPane).scroll_by(by)
 
     def action_other_side(self) -> None:
         in_list = self.query_one(Input).has_focus and bool(self.rows)

@@ -13,7 +13,7 @@ from agent.session import Session
 from foundation.paths import Workspace
 from tests.agent.sessions import calls, open_session
 from tests.loopback import Loopback
-from tests.tui.chat.test_blocks import Script, block_lines, focus, thinking
+from tests.tui.chat.blocks.scripts import Script, block_lines, focus, thinking
 from tui.dialogs.permission import PermissionScreen
 
 

@@ -1,7 +1,7 @@
 """Prompt editor: Enter sends, Shift+Enter and Ctrl+J begin a line; typed text is never lost."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -13,11 +13,11 @@ from foundation.terminal_text import visible
 from tui.output.app import ChangesOnlyApp
 from tui.typed_app import app_of, themed_app
 from tui.widgets.own_bindings import run_own_binding
-from tui.widgets.prompt.chips import ChipBuffer, PastedImage, may_be_image_paths
+from tui.widgets.prompt.chip_area import ChipTextArea
+from tui.widgets.prompt.chips import PastedImage
 from tui.widgets.prompt.held_input import HeldInput
 from tui.widgets.prompt.history import HistoryCursor, PromptHistory
 from tui.widgets.prompt.suggestions import Suggestion, Suggestions
-from tui.widgets.prompt.unit_area import UnitTextArea
 
 if TYPE_CHECKING:
     from tui.widgets.prompt.vim.keys import VimKeys
@@ -26,7 +26,7 @@ JOINERS: Final = ("\u200c", "\u200d")  # inside of emoji sequences, and of words
 NEWLINE_KEYS: Final = frozenset({"shift+enter", "ctrl+j", "alt+enter"})
 
 
-class Prompt(UnitTextArea):
+class Prompt(ChipTextArea):
     """Posts messages with what the user enters; the screen handles them."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -61,12 +61,6 @@ class Prompt(UnitTextArea):
     @dataclass
     class SteerRequested(Message):
         """Ctrl+S in an empty prompt: what waits goes into the running answer."""
-
-    @dataclass
-    class PathPasted(Message):
-        """A text that may be the path of an image, as a terminal pastes a dropped file."""
-
-        text: str
 
     @dataclass
     class ImageRequested(Message):
@@ -112,6 +106,7 @@ class Prompt(UnitTextArea):
 
     def __init__(self, history: PromptHistory, suggestions: Suggestions) -> None:
         super().__init__(
+            history,
             id="prompt",
             soft_wrap=True,
             show_line_numbers=False,
@@ -120,10 +115,8 @@ class Prompt(UnitTextArea):
             placeholder="Ask, or / for commands, @ for files",
         )
         self.cursor_blink = False  # so that an idle screen is not drawn again
-        self.prompt_history = history
         self.suggestions = suggestions
         self._history_cursor: HistoryCursor | None = None
-        self._chips = ChipBuffer()
         self.take_back: Callable[[], str] = str  # removes the last message that waits, and gives its text
         self._vim: VimKeys | None = None
         self._shown_label = ""
@@ -150,57 +143,16 @@ class Prompt(UnitTextArea):
 
     # Text
 
-    def set_text(self, text: str) -> None:
-        """Replaces the text, control characters made visible, long pastes folded; puts the cursor at the end."""
-        history = self.prompt_history
-        self.text = self._chips.refold(visible(text), map(visible, history.pastes), history.images)
-        self.move_cursor(self.document.end)
-
-    def insert_text(self, text: str) -> None:
-        """Inserts one line at the cursor, control characters made visible, with spaces around it."""
-        row, column = self.cursor_location
-        line = self.document.get_line(row)
-        before = " " if line[:column].strip() and not line[:column].endswith(" ") else ""
-        after = "" if line[column:].startswith(" ") else " "
-        self.insert(f"{before}{' '.join(visible(text).split())}{after}")
-
-    def insert_folded(self, text: str) -> None:
-        """Inserts a text at the cursor, control characters made visible; a long one as a placeholder."""
-        self.insert(visible(self._chips.fold(text)))
-
-    def insert_images(self, images: Sequence[PastedImage]) -> None:
-        """Inserts a chip for each image, with spaces around them."""
-        self.prompt_history.add_images(images)
-        self.insert_text(" ".join(map(self._chips.fold_image, images)))
-
     def take_text(self) -> str:
         """The whole text, with pastes unfolded. Empties the prompt."""
         text = self.full_text
         self.remember()
         self._history_cursor = None
-        self._chips = ChipBuffer()
-        self.clear()
-        self.history.clear()  # ↑ brings it back
+        self.empty()
         if self._vim:
             self._vim.begin()
             self._show_vim_state()
         return text
-
-    @property
-    def full_text(self) -> str:
-        """The text as it would be sent."""
-        return self._chips.unfold(self.text)
-
-    @property
-    def draft_text(self) -> str:
-        """The text with marks around what was pasted, for a draft."""
-        return self._chips.unfold_for_draft(self.text)
-
-    @property
-    def chip(self) -> str | PastedImage | None:
-        """What stands behind the chip at the cursor."""
-        row, column = self.cursor_location
-        return self._chips.chip_at(self.document.get_line(row), column)
 
     @property
     def before_cursor(self) -> str:
@@ -304,7 +256,7 @@ class Prompt(UnitTextArea):
     def _submit(self, *, steers: bool = False) -> None:
         shown = self.text
         if shown.strip():
-            pastes = tuple(text for text in self._chips.texts if text in self.full_text)
+            pastes = self.pasted
             self.prompt_history.add_pastes(pastes)
             self.unhandled += 1
             self.post_message(
@@ -339,18 +291,6 @@ class Prompt(UnitTextArea):
         event.prevent_default()
         if not self.held.takes(event):
             self.paste_text(event.text)
-
-    def paste_text(self, pasted: str) -> None:
-        """Inserts what a terminal pasted: as it is, or as a chip. Pasting a text again unfolds its chip."""
-        text = pasted.replace("\r\n", "\n").replace("\r", "\n")
-        if may_be_image_paths(text):
-            self.post_message(self.PathPasted(text))
-        elif span := self._chips.chip_of(text, self.text):
-            start, end = map(self.location_at, span)
-            self.replace(visible(text), start, end, maintain_selection_offset=False)
-            self.move_cursor(self.document.end)
-        else:
-            self.insert_folded(text)
 
     def action_paste_image(self) -> None:
         self.post_message(self.ImageRequested())
