@@ -1,13 +1,16 @@
 # Each of these is one habit; `make check` is the whole loop.
 PYTHON ?= .venv/bin/python
 
-.PHONY: check test lint types soak fuzz day days endless kills serve bench shots tour pictures lock
+.PHONY: check test whole costs lint types soak fuzz day days endless kills serve bench shots tour pictures lock
 
 check: ; python3 run.py test
 test: ; $(PYTHON) checks.py --only test
 lint: ; $(PYTHON) checks.py --only format && $(PYTHON) checks.py --only lint && $(PYTHON) checks.py --only imports
 types: ; $(PYTHON) checks.py --only types
 soak: ; PALIMPSEST_SOAK=1 $(PYTHON) -m pytest -q -m "soak or hypothesis" --timeout 1800
+whole: ; PALIMPSEST_THIRD=all $(PYTHON) checks.py --only test
+costs: ; rm -rf .costs && mkdir .costs && TEST_COSTS=.costs $(PYTHON) -m pytest -q -n auto -p tests.measure_costs -m "not soak" ; \
+	$(PYTHON) -m tests.measure_costs .costs && rm -r .costs
 fuzz: ; $(PYTHON) -m tests.fuzz --seconds $(or $(SECONDS_EACH),600) $(TARGETS)
 kills: ; $(PYTHON) -m pytest tests/agent/test_compaction_kills.py tests/agent/observations/test_observer_kills.py -q -s -m soak --timeout 1800
 day: ; $(PYTHON) -m pytest tests/tui/test_long_session.py -q -s -m soak --timeout 3600

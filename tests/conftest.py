@@ -13,6 +13,7 @@ from foundation.paths import Workspace
 from tests.examples import SOAK, examples
 from tests.fakes import FakeClock
 from tests.order import long_first
+from tests.thirds import of_this_run
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # on a busy core its threads wait for one another by spinning
 settings.register_profile("every run", max_examples=examples(100))
@@ -28,6 +29,10 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    taken = of_this_run(items, lambda item: item.nodeid)
+    if left_out := set(items) - set(taken):
+        config.hook.pytest_deselected(items=list(left_out))
+        items[:] = taken
     if workers := getattr(config, "workerinput", {}).get("workercount", 0):
         items[:] = long_first(items, workers, _seconds, lambda item: str(item.path))
 

@@ -120,6 +120,7 @@ def test_every_class_that_shows_something_has_a_case() -> None:
             "TranscriptItem",
             "AnswerRows",
             "LongLineArea",
+            "ChipTextArea",
             "ScrollingDialog",
             "Sheet",
             "ThemedScreen",
@@ -130,6 +131,7 @@ def test_every_class_that_shows_something_has_a_case() -> None:
             "LinesView",
             "ListScreen",
             "PickerBrowser",
+            "PreviewPane",
             "RowList",
         }
     )
