@@ -119,8 +119,8 @@ def test_each_rule_is_needed(
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("seed", range(20))
-def test_ten_thousand_operations_converge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+@pytest.mark.parametrize("seed", range(30))
+def test_fifteen_thousand_operations_converge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     course = Course(tmp_path, seed, monkeypatch)
     try:
         course.run(500)
