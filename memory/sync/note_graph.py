@@ -5,12 +5,15 @@ the text is their three-way merge in the order of their clocks: it follows from 
 that know the same versions show the same text. It is no version itself until somebody edits it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Final
 
 from foundation.clock import from_ms
 from memory.cold.sync_clock import TICKS
 from memory.hot.swap import merge_or_append
 from memory.sync.note_store import NoteVersion
+
+_MOST_MERGES: Final = 100  # of one text: a forged graph could need any number
 
 
 def heads_of(versions: Iterable[NoteVersion]) -> list[NoteVersion]:
@@ -22,18 +25,42 @@ def heads_of(versions: Iterable[NoteVersion]) -> list[NoteVersion]:
 
 def merged_text(versions: Iterable[NoteVersion]) -> str:
     """The text of all heads together. Lines that two of them changed are kept as both, the later ones in an entry."""
-    known = {version.id: version for version in versions}
-    heads = heads_of(known.values())
-    if not heads:
-        return ""
-    text, seen = heads[0].text, _with_ancestors(heads[0].id, known)
-    for head in heads[1:]:
-        own = _with_ancestors(head.id, known)
-        shared = [known[id_] for id_ in own & seen]
-        base = max(shared, key=_order).text if shared else ""
-        text = merge_or_append(base, text, head.text, from_ms(head.clock // TICKS))
-        seen |= own
-    return text
+    return _GraphMerge({version.id: version for version in versions}).text()
+
+
+class _GraphMerge:
+    """One merge of all heads. The base of two of them is what the versions above both make together: where these are
+    several, too, that is the text which both edits were made from, and in it both find what they changed."""
+
+    def __init__(self, known: Mapping[str, NoteVersion]) -> None:
+        self._known = known
+        self._texts: dict[tuple[str, ...], str] = {}
+        self._left = _MOST_MERGES
+
+    def text(self, of: Collection[str] | None = None) -> str:
+        """The text that these versions make, or all of them; with each, those above it are among them."""
+        heads = heads_of(self._known.values() if of is None else [self._known[id_] for id_ in of])
+        key = tuple(head.id for head in heads)
+        if key not in self._texts:
+            self._texts[key] = self._merged(heads)
+        return self._texts[key]
+
+    def _merged(self, heads: Sequence[NoteVersion]) -> str:
+        if not heads:
+            return ""
+        text, seen = heads[0].text, _with_ancestors(heads[0].id, self._known)
+        for head in heads[1:]:
+            own = _with_ancestors(head.id, self._known)
+            base = self._base(own & seen)
+            text = merge_or_append(base, text, head.text, from_ms(head.clock // TICKS))
+            seen |= own
+        return text
+
+    def _base(self, shared: Collection[str]) -> str:
+        self._left -= 1
+        if shared and self._left < 0:
+            return max((self._known[id_] for id_ in shared), key=_order).text
+        return self.text(shared)
 
 
 def _with_ancestors(id_: str, known: Mapping[str, NoteVersion]) -> set[str]:

@@ -27,6 +27,10 @@ from memory.versions.cause import Author, caused_by
 
 _LONGEST_NAME: Final = 60
 _NOTHING: Final = hashlib.sha256(b"").digest()
+_TO_MERGE: Final = """SELECT DISTINCT path FROM sync_notes LEFT JOIN sync_merged USING (path)
+    WHERE stale IS NOT 0 ORDER BY path"""
+_RECORD: Final = """INSERT INTO sync_merged (path, heads, sha256, stale) VALUES (?1, ?2, ?3, ?4)
+    ON CONFLICT (path) DO UPDATE SET heads = ?2, sha256 = ?3, stale = stale AND ?4"""
 
 
 class ChangedNote(Struct, frozen=True):
@@ -67,9 +71,9 @@ class NoteSync:
         return sum(self._cold.write(lambda db, item=item: self._collect(db, device, *item)) for item in changed)
 
     def spread(self, should_stop: Callable[[], bool] = lambda: False) -> list[ChangedNote]:
-        """Writes what all known versions make together into the files; gives those that it changed."""
+        """Writes what all known versions make together into files that have new ones; gives those that it changed."""
         changed: list[ChangedNote] = []
-        for (path,) in self._cold.read(lambda db: fetch(db, "SELECT DISTINCT path FROM sync_notes")):
+        for (path,) in self._cold.read(lambda db: fetch(db, _TO_MERGE)):
             if should_stop():
                 break
             if path not in self.held_back and is_note(path) and (note := self._spread(path)):
@@ -85,15 +89,13 @@ class NoteSync:
         id_ = version_id(path, before.heads, body, clock, device)
         version = NoteOperation(id=id_, path=path, parents=before.heads, text=body, clock=clock, device=device)
         put_version(db, version, own=True)
-        _record(db, path, (id_,), body)
+        _record(db, path, (id_,), body, stale=True)  # where it was so: others may have versions that are not merged yet
         return True
 
     def _spread(self, path: str) -> ChangedNote | None:
         versions = self._cold.read(lambda db: versions_of(db, path))
         heads = tuple(head.id for head in heads_of(versions))
         before = self._cold.read(lambda db: _merged(db, path))
-        if heads == before.heads:
-            return None
         text = merged_text(versions)
         now = next((file.text for file in self._memory.hot.files() if file.path == path), "")
         if hashlib.sha256(to_bytes(now)).digest() != before.sha256:  # changed since `collect`: the next run's
@@ -108,7 +110,7 @@ class NoteSync:
                     self._memory.hot.replace_text(path, now, clear(text))
             except (NoteChanged, UnwritableNotes):  # the next run tries again
                 return None
-        self._cold.write(lambda db: _record(db, path, heads, to_bytes(text)))
+        self._cold.write(lambda db: _record(db, path, heads, to_bytes(text), stale=False))
         return ChangedNote(path, tuple(shown)) if text != now else None
 
     def _shown(self, ids: list[str]) -> list[str]:
@@ -123,6 +125,6 @@ def _merged(db: apsw.Connection, path: str) -> _Merged:
     return _Merged(msgspec.json.decode(row[0], type=tuple[str, ...]), row[1]) if row else _Merged()
 
 
-def _record(db: apsw.Connection, path: str, heads: tuple[str, ...], body: bytes) -> None:
-    sql = "INSERT OR REPLACE INTO sync_merged (path, heads, sha256) VALUES (?, ?, ?)"
-    run(db, sql, (path, msgspec.json.encode(heads).decode(), hashlib.sha256(body).digest()))
+def _record(db: apsw.Connection, path: str, heads: tuple[str, ...], body: bytes, *, stale: bool) -> None:
+    values = (path, msgspec.json.encode(heads).decode(), hashlib.sha256(body).digest(), int(stale))
+    run(db, _RECORD, values)

@@ -1,12 +1,22 @@
-"""Random courses: what people do on three devices, and what happens to the files between them."""
+"""Random courses: what people do on three devices, and what happens to the files between them.
+
+A course follows from its seed alone: ids are drawn from it, too, for names of files and the order of devices hang on
+them. So one that fails fails again.
+"""
 
 import random
 from pathlib import Path
+from types import SimpleNamespace
 
+import pytest
+
+import memory.records as records
 from foundation.errors import PalimpsestError
 from foundation.privacy import clear
 from memory.backup.place import LocalPlace
+from memory.cold.sql import fetch
 from memory.records import Conversation
+from memory.sync.note_store import versions_of
 from memory.sync.place import SYNC
 from tests.memory.sync.devices import Laptop, state_of
 
@@ -36,7 +46,9 @@ class FakeShare(LocalPlace):
 class Course:
     """A course of random steps on three devices. `said`: every entry by its id, with its conversation."""
 
-    def __init__(self, root: Path, seed: int) -> None:
+    def __init__(self, root: Path, seed: int, patch: pytest.MonkeyPatch) -> None:
+        patch.setattr(records, "secrets", SimpleNamespace(randbits=random.Random(-1 - seed).getrandbits))
+        self.seed = seed
         self.chance = random.Random(seed)
         skews = (0, -7 * 3600, 11 * 3600)
         self.devices = [Laptop(root / name / "ws", name, skew_s=skew) for name, skew in zip("abc", skews, strict=True)]
@@ -77,6 +89,16 @@ class Course:
 
     def states(self) -> list[dict[str, object]]:
         return [state_of(device) for device in self.devices]
+
+    def evidence(self) -> str:
+        """For whoever looks into a course that failed: what repeats it, and each version of a note that differs."""
+        lines = [f"Course(…, seed {self.seed}).run({self.steps}); its files are in {self.place.parent}"]
+        for path in NOTES:
+            texts = {device.name: _text_of(device, path) for device in self.devices}
+            if len(set(texts.values())) > 1:
+                lines += [f"{path} on {name}:\n{text}" for name, text in texts.items()]
+                lines += [line for device in self.devices for line in _versions(device, path)]
+        return "\n".join(lines)
 
     # ── what people do ──
 
@@ -170,3 +192,19 @@ class Course:
     def _any(self, device: Laptop) -> Conversation | None:
         found = device.memory.conversations.recent(limit=4)
         return self.chance.choice(found) if found else None
+
+
+def _text_of(device: Laptop, path: str) -> str:
+    return next((file.text for file in device.memory.hot.files() if file.path == path), "")
+
+
+def _versions(device: Laptop, path: str) -> list[str]:
+    """A line for each version of a note that the device knows, and one for what it merged last."""
+    versions = sorted(device.memory.cold.read(lambda db: versions_of(db, path)), key=lambda each: each.clock)
+    merged = device.memory.cold.read(lambda db: fetch(db, "SELECT * FROM sync_merged WHERE path = ?", (path,)))
+    known = [
+        f"{device.name} {path} {each.id[:8]} of {[parent[:8] for parent in each.parents]} {each.clock} {each.device} "
+        f"{each.text!r}"
+        for each in versions
+    ]
+    return [*known, f"{device.name} {path} merged: {merged}"]

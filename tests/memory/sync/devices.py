@@ -74,6 +74,17 @@ class Laptop:
         return self.sync.run(opened)
 
 
+class Hidden(LocalPlace):
+    """The folder without some of its files."""
+
+    def __init__(self, folder: Path, hidden: set[str]) -> None:
+        super().__init__(folder, SYNC)
+        self._hidden = hidden
+
+    def sizes(self) -> dict[str, int]:
+        return {name: size for name, size in super().sizes().items() if name not in self._hidden}
+
+
 def state_of(device: Laptop) -> dict[str, Any]:
     """What all devices hold alike: entries by their ids, titles, labels, deletions, notes."""
 

@@ -10,26 +10,13 @@ import memory.sync.note_graph as note_graph
 import memory.sync.outbox as outbox
 import memory.sync.registers as registers
 from foundation.privacy import clear
-from memory.backup.place import LocalPlace
 from memory.sync.note_store import NoteVersion
-from memory.sync.place import SYNC
 from tests.memory.sync.courses import Course
-from tests.memory.sync.devices import Laptop, state_of
+from tests.memory.sync.devices import Hidden, Laptop, state_of
 
 STEPS = 150
 Scene = Callable[[Laptop, Laptop, Path], bool]
 SwitchOff = Callable[[pytest.MonkeyPatch], None]
-
-
-class Hidden(LocalPlace):
-    """The folder without some of its files."""
-
-    def __init__(self, folder: Path, hidden: set[str]) -> None:
-        super().__init__(folder, SYNC)
-        self._hidden = hidden
-
-    def sizes(self) -> dict[str, int]:
-        return {name: size for name, size in super().sizes().items() if name not in self._hidden}
 
 
 @pytest.fixture(autouse=True)
@@ -39,8 +26,8 @@ def small_segments(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def course(tmp_path: Path) -> Iterator[Course]:
-    course = Course(tmp_path, 7)
+def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Course]:
+    course = Course(tmp_path, 7, monkeypatch)
     yield course
     course.close()
 
@@ -64,7 +51,7 @@ def problems(course: Course) -> list[str]:
 
 def test_three_devices_converge_and_lose_nothing(course: Course) -> None:
     course.run(STEPS)
-    assert problems(course) == []
+    assert problems(course) == [], course.evidence()
     assert len(course.said) > STEPS // 6
 
 
@@ -132,12 +119,12 @@ def test_each_rule_is_needed(
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("seed", range(20))
-def test_ten_thousand_operations_converge(tmp_path: Path, seed: int) -> None:
-    course = Course(tmp_path, seed)
+@pytest.mark.parametrize("seed", range(30))
+def test_fifteen_thousand_operations_converge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    course = Course(tmp_path, seed, monkeypatch)
     try:
         course.run(500)
-        assert problems(course) == []
+        assert problems(course) == [], course.evidence()
     finally:
         course.close()
 
@@ -150,7 +137,7 @@ def test_without_a_rule_courses_do_not_converge(
     switch_off(monkeypatch)
     failed = 0
     for seed in range(8):
-        course = Course(tmp_path / str(seed), seed)
+        course = Course(tmp_path / str(seed), seed, monkeypatch)
         try:
             course.run(STEPS)
             failed += bool(problems(course))

@@ -5,8 +5,7 @@ from pathlib import Path
 from agent.services import forget
 from foundation.privacy import clear
 from memory.sync.sync import Sync
-from tests.memory.sync.devices import Laptop, state_of
-from tests.memory.sync.test_convergence import Hidden
+from tests.memory.sync.devices import Hidden, Laptop, state_of
 from tests.memory.sync.test_robustness import decoded
 
 

@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
+import memory.sync.outbox as outbox
 from foundation.terminal_text import visible_line
 from memory.sync.note_store import version_id
 from memory.sync.operation import NoteOperation
 from memory.versions.cause import Author
-from tests.memory.sync.devices import Laptop
+from tests.memory.sync.devices import Hidden, Laptop
 from tests.memory.sync.test_hostile_segments import put
 from tests.memory.sync.test_segment import DEVICE
 
@@ -57,6 +58,43 @@ def test_two_edits_of_one_line_are_both_kept_and_shown(desk: Laptop, laptop: Lap
     assert text(desk) == text(laptop)
     assert text(desk).startswith("- the code is 2\n")
     assert "# Kept from two edits of the same lines\n- the code is 3\n" in text(desk)
+
+
+def test_a_version_that_arrives_after_those_made_of_it_is_what_they_are_merged_by(
+    desk: Laptop, laptop: Laptop, tmp_path: Path, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its device showed the lines of both before, and went on doing so, unlike the others."""
+    monkeypatch.setattr(outbox, "OPEN_BYTES", 1)  # so that each version is in a segment of its own
+    write(desk, "- one\n- two\n- three\n")
+    desk.run(place)
+    first = {file.name for file in place.iterdir()}
+    laptop.run(place)
+    write(laptop, "- one\n- two\n- three, there\n")
+    laptop.run(place)
+    write(desk, "- one, here\n- two\n- three\n")
+    desk.run(place)
+    phone = Laptop(tmp_path / "phone" / "ws", "phone")
+    phone.run(Hidden(place, first))
+    assert {"- one", "- one, here"} < set(text(phone).splitlines())
+    sync(place, phone, desk, laptop)
+    assert text(phone) == text(desk) == text(laptop) == "- one, here\n- two\n- three, there\n"
+    phone.close()
+
+
+def test_what_one_removed_after_a_merge_does_not_come_back_with_what_another_added(
+    desk: Laptop, laptop: Laptop, place: Path
+) -> None:
+    """Both edits were made from a text of two versions, and are merged by it, not by one of the two."""
+    write(desk, "- one\n- two\n- three\n- four\n")
+    sync(place, desk, laptop)
+    write(desk, "- one, here\n- two\n- three\n- four\n")
+    write(laptop, "- one\n- two\n- three\n- four, there\n")
+    sync(place, desk, laptop)
+    assert text(desk) == text(laptop) == "- one, here\n- two\n- three\n- four, there\n"
+    write(desk, "- two\n- three\n- four, there\n")
+    write(laptop, "- one, here\n- two\n- three\n")
+    sync(place, desk, laptop)
+    assert text(desk) == text(laptop) == "- two\n- three\n"
 
 
 def test_lines_that_both_added_both_stay(desk: Laptop, laptop: Laptop, place: Path) -> None:
