@@ -24,6 +24,7 @@ from agent.services.forget import (
     plan,
     plan_lines,
 )
+from foundation.clock import from_ms
 from foundation.errors import Misuse, PalimpsestError
 from foundation.program import PROGRAM
 from foundation.text.dates.filter_dates import parse_moment
@@ -160,7 +161,7 @@ def receipt_object(job: ForgetJob) -> dict[str, Any]:
     assert receipt is not None
     return {
         "id": job.id,
-        "finished": datetime.fromtimestamp(receipt.finished_ms / 1000, UTC) if receipt.finished_ms else None,
+        "finished": from_ms(receipt.finished_ms) if receipt.finished_ms else None,
         "counts": dict(receipt.counts),
         "files": receipt.places,
         "bytes": receipt.bytes,
