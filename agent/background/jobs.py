@@ -13,6 +13,7 @@ from agent.background.observation_job import ObservationJob
 from agent.background.retention_job import RetentionJob
 from agent.background.sample_job import SampleJob
 from agent.background.scheduler import BackgroundJob, Scheduler, ShouldStop, StepResult
+from agent.background.shrink_job import ShrinkJob
 from agent.background.sync_job import SyncJob
 from agent.background.upkeep_news import UpkeepNews
 from agent.background.version_job import VersionJob
@@ -236,6 +237,7 @@ class SessionJobs:
             DiskJob(memory, settings.disk, clock, news),
             SampleJob(memory, settings.check, clock, news),
             RetentionJob(memory, settings.retention, clock, news),
+            ShrinkJob(memory, clock, news),
         )
         own = (self.observing, self.vectors, self.model_observing)
         self.at_start: tuple[BackgroundJob, ...] = (*own, self.leaving, self.sync, *upkeep)
