@@ -1,8 +1,15 @@
 """Clock, passed in: no module below the edges reads the system time itself."""
 
 import time
-from datetime import UTC, datetime
-from typing import Protocol
+from datetime import UTC, datetime, timedelta
+from typing import Final, Protocol
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+EARLIEST: Final = datetime(1, 1, 2, tzinfo=UTC)
+LATEST: Final = datetime(9999, 12, 30, tzinfo=UTC)
+"""Times between these two are times in any time zone."""
+EARLIEST_MS: Final = -62_135_510_400_000
+LATEST_MS: Final = 253_402_128_000_000
 
 
 class Clock(Protocol):
@@ -33,10 +40,18 @@ def to_ms(moment: datetime) -> int:
 
 
 def from_ms(ms: int) -> datetime:
-    """The inverse of `to_ms`, aware, in UTC."""
-    return datetime.fromtimestamp(ms / 1000, UTC)
+    """The inverse of `to_ms`, aware, in UTC. Never raises: a number that is no time gives the nearest one that is."""
+    return _EPOCH + timedelta(milliseconds=min(max(ms, EARLIEST_MS), LATEST_MS))
+
+
+def parse_ms(ms: int) -> datetime:
+    """As `from_ms`, for what is to be refused or named where it is no time. Raises ValueError, TypeError."""
+    if not EARLIEST_MS <= ms <= LATEST_MS:
+        raise ValueError(f"{ms} is no time")
+    return from_ms(ms)
 
 
 def iso(moment: datetime) -> str:
-    """`2026-03-14T09:26:53Z`: UTC, whole seconds."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    """`2026-03-14T09:26:53Z`: UTC, whole seconds. Never raises."""
+    within = min(max(moment, EARLIEST), LATEST) if moment.tzinfo else moment
+    return within.astimezone(UTC).replace(microsecond=0, tzinfo=None).isoformat() + "Z"

@@ -1,5 +1,7 @@
 """Sizes in bytes as a person reads them. A megabyte (MB) is 2^20 bytes, a kilobyte (kB) 2^10: in settings, too."""
 
+from pathlib import Path
+
 KILOBYTE = 2**10
 MEGABYTE = 2**20
 GIGABYTE = 2**30
@@ -12,3 +14,13 @@ def format_size(count: int) -> str:
     if abs(count) >= MEGABYTE // 10:
         return f"{count / MEGABYTE:,.1f} MB"
     return f"{count / KILOBYTE:,.1f} kB"
+
+
+def free_bytes(folder: Path) -> int | None:
+    """Bytes on the folder's disk that this user may still write; None where the system does not say."""
+    try:
+        import shutil
+
+        return shutil.disk_usage(folder).free
+    except OSError:
+        return None

@@ -66,6 +66,10 @@ def check(workspace: Workspace, settings: ArchiveSettings | None = None) -> Chec
             IntegrityProblem("version", str(one.version.number) if one.version else "manifest", one.message)
             for one in memory.versions.store.check()
         ]
+        problems += [
+            IntegrityProblem("tombstones", damage.file, damage.message)
+            for damage in memory.conversations.tombstones.damages()
+        ]
         problems += [_open_job(id_) for id_ in ForgetJournal(workspace.forgotten).open_ids()]
         return CheckReport(problems=_without_duplicates(problems), pages=len(memory.vault.pages()))
     except (Damaged, StoreError) as error:
@@ -116,6 +120,9 @@ def check_and_repair(workspace: Workspace, now: datetime, settings: ArchiveSetti
             quarantine.copy_database(memory.cold)
             mirrors.restore([one])
             _report_restored(one, mended, lost)
+        of_tombstones = memory.conversations.tombstones.repair(quarantine.copy_path)
+        mended += of_tombstones[0]
+        lost += of_tombstones[1]
         left = [one.problem for one in mirrors.missing()]
         pages = len(memory.vault.pages())
     finally:

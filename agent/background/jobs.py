@@ -6,12 +6,14 @@ from typing import Protocol
 
 from agent.background.daily_notes import DailyNotes
 from agent.background.disk_job import DiskJob
+from agent.background.forgotten_locations_job import ForgottenLocationsJob
 from agent.background.model_maker import ModelMaker
 from agent.background.model_observation_job import ModelObservationJob
 from agent.background.observation_job import ObservationJob
 from agent.background.retention_job import RetentionJob
 from agent.background.sample_job import SampleJob
 from agent.background.scheduler import BackgroundJob, Scheduler, ShouldStop, StepResult
+from agent.background.shrink_job import ShrinkJob
 from agent.background.sync_job import SyncJob
 from agent.background.upkeep_news import UpkeepNews
 from agent.background.version_job import VersionJob
@@ -230,13 +232,15 @@ class SessionJobs:
         context.flush, context.on_leaving = self.observing.flush, self.notes.keep
         self.news = news = UpkeepNews(memory.workspace)
         self.sync = SyncJob(memory, settings.sync, settings.environment, clock, news)
+        self.leaving = ForgottenLocationsJob(memory, settings.sync, settings.environment, clock, news)
         upkeep: tuple[BackgroundJob, ...] = (
             DiskJob(memory, settings.disk, clock, news),
             SampleJob(memory, settings.check, clock, news),
             RetentionJob(memory, settings.retention, clock, news),
+            ShrinkJob(memory, clock, news),
         )
         own = (self.observing, self.vectors, self.model_observing)
-        self.at_start: tuple[BackgroundJob, ...] = (*own, self.sync, *upkeep)
+        self.at_start: tuple[BackgroundJob, ...] = (*own, self.leaving, self.sync, *upkeep)
         self.all: tuple[BackgroundJob, ...] = (
             self.mirror,
             self.observing,
@@ -245,6 +249,7 @@ class SessionJobs:
             self.vectors,
             self.model_observing,
             VersionJob(memory, settings.versions),
+            self.leaving,
             self.sync,
             *upkeep,
         )

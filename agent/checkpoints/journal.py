@@ -1,11 +1,9 @@
 """The journal of checkpoints: an append-only file, a line for each begin and end of a change.
 
-Each line is the CRC-32 of its JSON, a space, and the JSON. A line that a crash cut off is marked as such before the
-next one is added, and skipped. Every other line that cannot be read is damage, and counted.
+Each line has a checksum (foundation.checked_lines). A line that a crash cut off is skipped. Every other line that
+cannot be read is damage, and counted.
 """
 
-import re
-import zlib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
@@ -14,7 +12,8 @@ import msgspec
 from msgspec import Struct
 
 from agent.checkpoints.change import CheckpointRecord
-from foundation.files import append, is_cut_off, read_bytes, status, write_atomically
+from foundation.checked_lines import BEGINNING, CUT_OFF, add_lines, body_of, with_checksum
+from foundation.files import read_bytes, status, write_atomically
 from foundation.typed_json import decode_json
 
 
@@ -37,9 +36,6 @@ JournalLine = Begun | Ended
 
 _DECODER: Final = msgspec.json.Decoder(JournalLine)
 _MOST_NAMED: Final = 5  # lines
-_CUT_OFF: Final = b" torn"  # at the end of a line that a crash cut off
-_BEGINNING: Final = re.compile(rb"[0-9a-f]{0,8}|[0-9a-f]{8} (\{.*)?", re.DOTALL)
-"""What a line looks like that was cut off while it was written."""
 
 
 class JournalContent(Struct, frozen=True):
@@ -71,7 +67,7 @@ class Journal:
 
     def add(self, line: JournalLine) -> None:
         """Appends the line, synced. Raises OSError."""
-        append(self._path, (_CUT_OFF + b"\n" if is_cut_off(self._path) else b"") + _encoded(line), sync=True)
+        add_lines(self._path, _encoded(line))
 
     def lines(self) -> tuple[JournalLine, ...]:
         """Every intact line, oldest first."""
@@ -93,8 +89,7 @@ class Journal:
 
 
 def _encoded(line: JournalLine) -> bytes:
-    body = msgspec.json.encode(line)
-    return b"%08x " % zlib.crc32(body) + body + b"\n"
+    return with_checksum(msgspec.json.encode(line))
 
 
 def _parsed(body: bytes) -> JournalContent:
@@ -106,7 +101,7 @@ def _parsed(body: bytes) -> JournalContent:
     for number, text in enumerate(whole, 1):
         line = _decoded(text)
         if line is None:
-            if text and not text.endswith(_CUT_OFF):
+            if text and not text.endswith(CUT_OFF):
                 unreadable.append(number)
             continue
         numbered.append((number, line))
@@ -119,14 +114,13 @@ def _parsed(body: bytes) -> JournalContent:
     last = last.rstrip(b"\0")  # which a power cut may leave
     if (line := _decoded(last)) is not None:
         numbered.append((len(whole) + 1, line))
-    elif not _BEGINNING.fullmatch(last):
+    elif not BEGINNING.fullmatch(last):
         unreadable.append(len(whole) + 1)
     return JournalContent(tuple(numbered), tuple(unreadable))
 
 
 def _decoded(line: bytes) -> JournalLine | None:
-    checksum, _, body = line.partition(b" ")
-    if checksum != b"%08x" % zlib.crc32(body):
+    if (body := body_of(line)) is None:
         return None
     try:
         return decode_json(body, _DECODER)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # the help of a command must not load the store
 @click.option("--repair", is_flag=True, help="Mend what can be mended; a copy of it is kept first.")
 def command(*, repair: bool) -> None:
     """Check what is stored: the database whole, every page and every version of a file read back and compared with its
-    hash, and the journal of checkpoints.
+    hash, the journal of checkpoints, and what keeps forgotten texts from coming back.
 
     Packs, their manifests and the rows of the index are compared to the last bit. With --repair, what is damaged is
     mended from what is sound: a lost or damaged database is built again from the packs, and what was damaged stands in

@@ -16,7 +16,7 @@ from agent.services.conversation_deletion import delete_conversation
 from agent.services.deletion import deletion_time
 from agent.services.forget import finish_pending
 from foundation.clock import iso
-from foundation.errors import Misuse
+from foundation.errors import Misuse, TemporaryFailure
 from foundation.privacy import clear
 from memory.errors import NotFound
 
@@ -115,6 +115,8 @@ def delete(ref: str, yes: bool) -> None:
 
     It asks first. Archives of texts that were attached to its messages go with it, and so do the conversations of
     questions that were delegated in it. What is cut short goes on with the next command.
+
+    Exit status: 75 where a location of `sync` holds it still, or the deletion is begun and not finished.
     """
     invocation = current()
     with invocation.memory() as memory:
@@ -132,7 +134,9 @@ def delete(ref: str, yes: bool) -> None:
             if not sys.stdin.isatty():
                 raise Misuse("Not confirmed", f"Deleting {name} must be confirmed.", "Say it with --yes.")
             output.confirm(f"Delete {name} for good?")
-        report = delete_conversation(memory, conversation)
+        report = delete_conversation(memory, conversation, invocation.location_access)
+    if report.left:
+        invocation.status = TemporaryFailure.exit_status
     for sentence in report.sentences:
         output.narrate(sentence)
     if invocation.json:

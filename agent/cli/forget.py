@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -13,16 +14,17 @@ from agent.cli.group import CliCommand
 from agent.cli.invocation import Invocation, current
 from agent.services.forget import (
     NOTHING,
+    ForgetReceipt,
     NotForgottenYet,
     NothingToForget,
     finish_pending,
-    forget,
+    forget_everywhere,
     line_numbers,
     open_jobs,
     plan,
     plan_lines,
-    receipt_lines,
 )
+from foundation.clock import from_ms
 from foundation.errors import Misuse, PalimpsestError
 from foundation.program import PROGRAM
 from foundation.text.dates.filter_dates import parse_moment
@@ -31,8 +33,7 @@ if TYPE_CHECKING:  # the store is loaded when it is opened
     from memory.forget.plan import ForgetPlan
     from memory.forgotten.journal import ForgetJob
     from memory.memory import Memory
-
-_SYNC = f"It is gone here. `{PROGRAM} forget` or `{PROGRAM} sync now` tries again when the location answers."
+    from memory.sync.renewal import UnreachedLocation
 
 
 @click.command(cls=CliCommand)
@@ -75,39 +76,40 @@ def command(name: str | None, conversation: str | None, before: str | None, dry_
             return
         if not yes:
             planned = _confirmed(memory, planned)
-        job = forget(memory, planned, _report if sys.stderr.isatty() else lambda _: None)
-        _finish(invocation, memory, planned, job)
+        _finish(invocation, planned, forget_everywhere(memory, planned, invocation.location_access, _report))
 
 
-def _finish(invocation: Invocation, memory: Memory, planned: ForgetPlan, job: ForgetJob) -> None:
-    """Takes it from the locations of sync, and prints the receipt. Raises NotForgottenYet where one does not answer."""
-    left = _renew_locations(invocation, memory)
-    lines = receipt_lines(memory, job)
+def _finish(invocation: Invocation, planned: ForgetPlan, receipt: ForgetReceipt) -> None:
+    """Prints the receipt. Raises NotForgottenYet where a location of sync does not answer."""
     if not invocation.json:
-        for line in lines:
+        for line in receipt.lines:
             output.line(line)
-    if left:
-        raise NotForgottenYet("Not forgotten yet", f"It could not be taken from {', '.join(left)}.", _SYNC)
+    if receipt.left:
+        raise _not_everywhere(receipt.left)
     if invocation.json:
-        output.json_object({**plan_object(planned), "receipt": {**receipt_object(job), "sentences": lines}})
+        sentences = {"sentences": list(receipt.lines)}
+        output.json_object({**plan_object(planned), "receipt": {**receipt_object(receipt.job), **sentences}})
 
 
-def _renew_locations(invocation: Invocation, memory: Memory) -> list[str]:
-    from agent.services.sync import renew_locations
+def _not_everywhere(left: Sequence[UnreachedLocation]) -> NotForgottenYet:
+    from memory.sync.renewal import TRIED_AGAIN
 
-    settings = invocation.loaded_config.config.sync
-    return renew_locations(memory, settings, invocation.environment, invocation.here)
+    places = ", ".join(map(str, left))
+    return NotForgottenYet(
+        "Not forgotten yet", f"It could not be taken from {places}.", f"It is gone here. {TRIED_AGAIN}"
+    )
 
 
 def _go_on(invocation: Invocation, memory: Memory, *, as_json: bool) -> None:
     from memory.forget.plan import NO_PLAN
+    from memory.sync.renewal import renew_locations
 
     ended: list[PalimpsestError] = []
     finish_pending(memory, ended.append)
     for error in ended:
         raise error
-    if places := _renew_locations(invocation, memory):
-        raise NotForgottenYet("Not forgotten yet", f"It could not be taken from {', '.join(places)}.", _SYNC)
+    if unreached := renew_locations(memory, invocation.location_access):
+        raise _not_everywhere(unreached)
     if left := open_jobs(memory):
         raise NotForgottenYet("Not forgotten yet", " ".join(left), f"`{PROGRAM} forget` tries again.")
     if as_json:
@@ -132,7 +134,8 @@ def _confirmed(memory: Memory, planned: ForgetPlan) -> ForgetPlan:
 
 
 def _report(step: str) -> None:
-    output.narrate(f"… {step}")
+    if sys.stderr.isatty():
+        output.narrate(f"… {step}")
 
 
 def plan_object(planned: ForgetPlan) -> dict[str, Any]:
@@ -158,7 +161,7 @@ def receipt_object(job: ForgetJob) -> dict[str, Any]:
     assert receipt is not None
     return {
         "id": job.id,
-        "finished": datetime.fromtimestamp(receipt.finished_ms / 1000, UTC) if receipt.finished_ms else None,
+        "finished": from_ms(receipt.finished_ms) if receipt.finished_ms else None,
         "counts": dict(receipt.counts),
         "files": receipt.places,
         "bytes": receipt.bytes,

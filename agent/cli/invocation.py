@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # loaded by the commands that use them
     from foundation.paths import Workspace
     from memory.access import WorkspaceAccess
     from memory.memory import Memory
+    from memory.sync.renewal import LocationAccess
 
 OpenScreen = Callable[[LaunchOptions], int | None]
 
@@ -114,6 +115,13 @@ class Invocation:
         for notice in reading.notices:
             output.narrate(notice)
         return reading
+
+    @property
+    def location_access(self) -> LocationAccess:
+        """How the locations of sync are reached."""
+        from memory.sync.renewal import LocationAccess
+
+        return LocationAccess(self.loaded_config.config.sync, self.environment)
 
     def prepare(self, *, for_writing: bool = False, writable: bool = False) -> Workspace:
         """The workspace; a missing one is created for writing, never for reading. Raises NoWorkspace.

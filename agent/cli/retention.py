@@ -57,7 +57,7 @@ def command(*, dry_run: bool, yes: bool, undo_: bool) -> None:
         if not dry_run:
             delete = _may_delete(planned, yes=yes)
             memory.recover()
-            result = carry_out(memory, planned, delete=delete, on_done=progress)
+            result = carry_out(memory, planned, invocation.location_access, delete=delete, on_done=progress)
     _print_result(invocation, planned, result, dry_run=dry_run)
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # a session loads every room; the list of commands must not
 
 MOST_ROWS: Final = 8  # first lines of each kind
 KEEP_NOTES: Final = "--keep-notes"
-STEPS: Final = 18
+STEPS: Final = 19  # those of a job, and the look at its end
 
 
 async def _forget(session: Session, named: str) -> Outcome:
@@ -45,7 +45,7 @@ async def _forget(session: Session, named: str) -> Outcome:
         title=f"Forget {visible_line(what.title)}?",
         rows=tuple(plan_rows(what)),
         activity="forgetting",
-        pages=STEPS,
+        pages=STEPS + len(session.config.sync.locations),
         unit="step",
         run=run,
         confirmed=sure,
@@ -54,7 +54,8 @@ async def _forget(session: Session, named: str) -> Outcome:
 
 
 async def _carry_out(session: Session, what: ForgetPlan, on_page: OnPage) -> Outcome:
-    from agent.services.forget import forget, receipt_lines
+    from agent.services.forget import forget_everywhere
+    from memory.sync.renewal import LocationAccess
 
     done = 0
 
@@ -62,9 +63,10 @@ async def _carry_out(session: Session, what: ForgetPlan, on_page: OnPage) -> Out
         nonlocal done
         on_page(done := done + 1)
 
-    job = await asyncio.to_thread(forget, session.memory, what, on_step)
-    notice = " ".join(await asyncio.to_thread(receipt_lines, session.memory, job))
-    gone = session.conversation is not None and session.conversation.seq in job.conversations
+    locations = LocationAccess(session.config.sync, session.config.environment)
+    receipt = await asyncio.to_thread(forget_everywhere, session.memory, what, locations, on_step)
+    notice = " ".join(receipt.lines)
+    gone = session.conversation is not None and session.conversation.seq in receipt.job.conversations
     if gone:
         session.new("")
     elif session.conversation is not None:

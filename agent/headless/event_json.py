@@ -71,6 +71,8 @@ def _tool_object(event: SessionEvent) -> dict[str, Any] | None:  # noqa: PLR0911
             return {"type": "plan", "steps": [{"text": step.text, "state": step.state.value} for step in plan.steps]}
         case events.CheckpointMade():
             return {"type": "checkpoint", **event.as_json()}
+        case events.VersionMade(version=version):
+            return {"type": "version", "path": version.path, "number": version.number, "reason": version.reason}
         case events.ToolFinished(call=call, shown=shown, chars=chars, failed=failed, entry=entry):
             fields = {"id": call.id, "name": call.name, "chars": chars, "failed": failed, "entry": entry}
             return {"type": "tool_result", **fields, "text": shown}

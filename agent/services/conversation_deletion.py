@@ -8,31 +8,37 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from agent.services.deletion import attached_archives
-from agent.services.forget import forget, planned, receipt_lines
+from agent.services.forget import forget_everywhere, planned
 from foundation.program import PROGRAM
 
 if TYPE_CHECKING:  # the help of a command must not load the store
     from memory.forget.choice import NamedLine
     from memory.memory import Memory
     from memory.records import Conversation
+    from memory.sync.renewal import LocationAccess, UnreachedLocation
 
 
 class DeletionReport(Struct, frozen=True):
-    """What went: ids of pages of the archive that held nothing else. `sentences` are the receipt."""
+    """What went: ids of pages of the archive that held nothing else. `sentences` are the receipt; `left` are locations
+    of sync that hold it still."""
 
     pages: tuple[str, ...]
     sentences: tuple[str, ...]
+    left: tuple[UnreachedLocation, ...] = ()
 
 
-def delete_conversation(memory: Memory, conversation: Conversation) -> DeletionReport:
+def delete_conversation(memory: Memory, conversation: Conversation, locations: LocationAccess | None) -> DeletionReport:
     """Forgets it with its archives, its delegated questions and all that was made of it, by a journalled job. Blocks.
 
-    Raises StoreBusy while an answer is written in it; NotForgottenYet where the next command goes on with it.
+    Without `locations` none of sync is written to. Raises StoreBusy while an answer is written in it; NotForgottenYet
+    where the next command goes on with it.
     """
-    return delete_conversations(memory, [conversation])
+    return delete_conversations(memory, [conversation], locations)
 
 
-def delete_conversations(memory: Memory, conversations: Sequence[Conversation]) -> DeletionReport:
+def delete_conversations(
+    memory: Memory, conversations: Sequence[Conversation], locations: LocationAccess | None
+) -> DeletionReport:
     """The same for several, by one job: the workspace is looked through once."""
     from memory.forget.choice import chosen_conversations
     from memory.forget.plan import keeping_lines, pages_of
@@ -43,10 +49,10 @@ def delete_conversations(memory: Memory, conversations: Sequence[Conversation]) 
     noted = what.lines
     what = keeping_lines(memory, what, noted)  # they are the person's own
     pages = pages_of(memory, (), what.job.conversations)
-    job = forget(memory, what)
-    sentences = (*receipt_lines(memory, job), _noted_sentence(noted))
+    receipt = forget_everywhere(memory, what, locations)
+    sentences = (*receipt.lines, _noted_sentence(noted))
     gone = sorted(page for page in pages if not memory.vault.knows(page))
-    return DeletionReport(tuple(gone), tuple(filter(None, sentences)))
+    return DeletionReport(tuple(gone), tuple(filter(None, sentences)), receipt.left)
 
 
 def _noted_sentence(noted: Sequence[NamedLine]) -> str:

@@ -1,7 +1,6 @@
 """Versions of the notes and of the project's own files, as rows and differences. All functions block."""
 
 import difflib
-from datetime import UTC, datetime
 from typing import Final
 
 from msgspec import Struct
@@ -135,7 +134,7 @@ def version_object(version: Version) -> dict[str, object]:
     return {
         "number": version.number,
         "path": version.path,
-        "time": datetime.fromtimestamp(version.time_ms / 1000, UTC),
+        "time": from_ms(version.time_ms),
         "author": version.author.value,
         "reason": version.reason,
         "sha256": version.sha256 or None,

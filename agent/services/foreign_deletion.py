@@ -20,7 +20,7 @@ class ForeignDeletions:
         """Deletes a conversation. Raises StoreBusy while an answer is written in it; NotForgottenYet."""
         from agent.services.conversation_deletion import delete_conversation
 
-        return delete_conversation(self._memory, conversation)
+        return delete_conversation(self._memory, conversation, None)  # the sync that runs writes there
 
     def tokens(self) -> frozenset[str]:
         """The tokens of all entries that are forgotten here."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from agent.services.deletion import attached_archives
 from agent.services.drafts import clear_marked, without_marks
@@ -23,6 +25,7 @@ if TYPE_CHECKING:  # the help of a command must not load the store
     from memory.forget.work import ForgetWork, StepCounts
     from memory.forgotten.journal import ForgetJob
     from memory.memory import Memory
+    from memory.sync.renewal import LocationAccess, UnreachedLocation
 
 NOTHING: Final = "Nothing here is called that, and nothing holds these words."
 
@@ -37,6 +40,14 @@ class NotAllForgotten(PalimpsestError):
     """A forgetting that ended, though some of it could not be taken out: exit status 1."""
 
     code = "not_all_forgotten"
+
+
+class ForgetReceipt(Struct, frozen=True):
+    """What a forgetting came to, as sentences. `left` are locations of sync that hold it still."""
+
+    job: ForgetJob
+    lines: tuple[str, ...]
+    left: tuple[UnreachedLocation, ...]
 
 
 class NothingToForget(PalimpsestError):
@@ -87,15 +98,35 @@ def forgetting(memory: Memory, clock: Clock | None = None) -> Forgetting:
     return Forgetting(memory, clock or SystemClock(), further)
 
 
+def forget_everywhere(
+    memory: Memory,
+    what: ForgetPlan,
+    locations: LocationAccess | None,
+    on_step: Callable[[str], None] = lambda _: None,
+) -> ForgetReceipt:
+    """Carries out the plan here and at the locations of sync; gives the receipt. Blocks.
+
+    Without `locations` none is written to: the sync that runs does it. Raises what `forget` raises.
+    """
+    from memory.sync.renewal import renew_locations
+
+    job = forget(memory, what, on_step)
+    left = renew_locations(memory, locations, on_step) if locations is not None else ()
+    return ForgetReceipt(job, tuple(receipt_lines(memory, job, left)), left)
+
+
 def forget(memory: Memory, what: ForgetPlan, on_step: Callable[[str], None] = lambda _: None) -> ForgetJob:
     """Carries out the plan; gives the job with its receipt. Blocks.
 
     Raises NotForgottenYet where it could not be finished now: the next command goes on with it. Raises NotAllForgotten
     where nothing takes the rest out.
     """
+    from memory.sync.renewal import note_locations
+
     forgets = forgetting(memory)
     job = forgets.begin(what)
     try:
+        note_locations(memory)
         job = forgets.run(job, on_step)
     except (PalimpsestError, OSError) as error:
         reason = error.message if isinstance(error, PalimpsestError) else str(error)
@@ -124,9 +155,11 @@ def finish_pending(memory: Memory, on_left: Callable[[PalimpsestError], None] = 
     `on_left` receives what could not be taken out where a job ended with that.
     """
     from memory.forgotten.journal import ForgetJournal
+    from memory.sync.renewal import note_locations
 
     if memory.read_only or not ForgetJournal(memory.workspace.forgotten).open_ids():
         return 0
+    note_locations(memory)  # a kill may have come between
     finished = forgetting(memory).finish_open()
     if ended := left_over(finished):
         on_left(ended)
@@ -189,8 +222,13 @@ def line_numbers(answer: str, most: int) -> set[int]:
     return chosen
 
 
-def receipt_lines(memory: Memory, job: ForgetJob) -> list[str]:
-    """The receipt for a person: what went, how much was searched, what stays and where it may be besides."""
+def receipt_lines(memory: Memory, job: ForgetJob, left: Sequence[UnreachedLocation] = ()) -> list[str]:
+    """The receipt for a person: what went, how much was searched, what stays and where it may be besides.
+
+    `left` are locations of sync from which it could not be taken.
+    """
+    from memory.sync.renewal import unreached_sentence
+
     receipt = job.receipt
     assert receipt is not None
     counts = [counted_as(name, count) for name, count in receipt.counts.items() if count and name != "tombstones"]
@@ -201,7 +239,7 @@ def receipt_lines(memory: Memory, job: ForgetJob) -> list[str]:
     if receipt.left:
         lines.append(f"Left, for these files are your own: {', '.join(receipt.left[:20])}.")
     lines += receipt.sentences
-    lines += [notice for notice in (sync_notice(memory), backup_notice(memory)) if notice]
+    lines += [notice for notice in (unreached_sentence(left) or sync_notice(memory), backup_notice(memory)) if notice]
     return lines
 
 

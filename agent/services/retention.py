@@ -15,6 +15,7 @@ from memory.errors import NotFound, StoreBusy
 if TYPE_CHECKING:  # the help of a command must not load the store
     from memory.memory import Memory
     from memory.records import Conversation
+    from memory.sync.renewal import LocationAccess
     from memory.upkeep.retention import RetentionPlan
     from memory.upkeep.state import ArchivingRun
 
@@ -29,13 +30,19 @@ class RetentionResult(Struct, frozen=True, kw_only=True):
     archived: ArchivingRun | None = None
     deleted: tuple[str, ...] = ()
     sentences: tuple[str, ...] = ()
-    is_pending: bool = False  # the deletion is begun, and goes on with the next command
+    is_pending: bool = False  # the deletion is begun, and goes on with the next command, or at a location of sync
 
 
 def carry_out(
-    memory: Memory, planned: RetentionPlan, *, delete: bool, on_done: OnDone | None = None
+    memory: Memory,
+    planned: RetentionPlan,
+    locations: LocationAccess,
+    *,
+    delete: bool,
+    on_done: OnDone | None = None,
 ) -> RetentionResult:
     """Archives, and with `delete` deletes, what the plan says, unless it was touched meanwhile. Blocks."""
+    from memory.upkeep.disk import shrink_database
     from memory.upkeep.retention import BY_RULE, archive_conversations
 
     archive, delete_these = planned.doing("archive"), planned.doing("delete") if delete else ()
@@ -64,10 +71,15 @@ def carry_out(
         report()
     deleted, is_pending = [conversation.id for conversation in leaving], False
     try:
-        sentences += delete_conversations(memory, leaving).sentences if leaving else ()
+        if leaving:
+            deletion = delete_conversations(memory, leaving, locations)
+            sentences += deletion.sentences
+            is_pending = bool(deletion.left)
     except NotForgottenYet as error:
         sentences.append(f"{error.message} {error.hint}".strip())
         deleted, is_pending = [], True
+    if sentence := shrink_database(memory):
+        sentences.append(sentence)
     return RetentionResult(
         archived=run, deleted=tuple(deleted), sentences=tuple(dict.fromkeys(sentences)), is_pending=is_pending
     )

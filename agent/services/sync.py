@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from agent.config.settings import all_settings
 from agent.services.foreign_deletion import ForeignDeletions
 from agent.services.settings import save_settings, settings_file
-from foundation.errors import Misuse, PalimpsestError
+from foundation.errors import Misuse
 from foundation.paths import Workspace
 from foundation.program import PROGRAM
 
@@ -35,21 +35,6 @@ def open_sync(memory: Memory, settings: SyncSettings, environment: Mapping[str, 
 
     keys, deletions = open_keys(settings.recipients, environment), ForeignDeletions(memory)
     return Sync(memory, deletions, keys=keys, encrypts=bool(settings.recipients))
-
-
-def renew_locations(memory: Memory, settings: SyncSettings, environment: Mapping[str, str], here: Path) -> list[str]:
-    """Takes what was forgotten from the locations that answer; gives the others, each with what is the matter there."""
-    from memory.sync.status import stale_locations
-
-    left: list[str] = []
-    for name in stale_locations(memory):
-        try:
-            if name not in settings.locations:
-                raise unknown_location(name, settings.locations)
-            open_sync(memory, settings, environment).renew(open_location(name, here, memory.workspace))
-        except (PalimpsestError, OSError) as error:
-            left.append(f"{name} ({error.message.rstrip('.') if isinstance(error, PalimpsestError) else error})")
-    return left
 
 
 def take_key(environment: Mapping[str, str], source: Path | None) -> str:

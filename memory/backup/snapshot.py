@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from foundation.clock import from_ms
+from foundation.clock import parse_ms
 from foundation.files.folders import WINDOWS
 from foundation.typed_json import decode_json
 from memory.backup.errors import BackupDamaged, NewerBackup, NotABackup
@@ -59,7 +59,7 @@ class Snapshot(Struct, frozen=True, kw_only=True):
 
     @property
     def time(self) -> datetime:
-        return from_ms(self.time_ms)
+        return parse_ms(self.time_ms)
 
     @property
     def id(self) -> str:

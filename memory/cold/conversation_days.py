@@ -8,10 +8,10 @@ from datetime import date, datetime, timedelta
 
 import apsw
 
-from foundation.clock import from_ms, to_ms
+from foundation.clock import EARLIEST_MS, LATEST_MS, from_ms, to_ms
 from memory.cold.encoding import to_text
 from memory.cold.rows import CONVERSATIONS, conversation_of
-from memory.cold.sql import each, fetch, marks
+from memory.cold.sql import day_of, each, fetch, marks
 from memory.cold.statistics import CHARS_A_TOKEN
 from memory.records import ONE_SHOT, Conversation, ConversationFigures
 
@@ -27,7 +27,7 @@ _FIGURES = f"""SELECT conversation, count(*) FILTER (WHERE kind = 'message' AND 
 
 def conversation_days(connection: apsw.Connection, *, one_shots: bool) -> dict[date, int]:
     """How many chats were last written on each day, newest first; days without any are left out."""
-    sql = f"""SELECT date(c.updated_ms / 1000, 'unixepoch', 'localtime') AS day, count(*) FROM conversations c
+    sql = f"""SELECT {day_of("c.updated_ms", local=True)} AS day, count(*) FROM conversations c
         WHERE {_LISTED} GROUP BY day ORDER BY day DESC"""
     return {date.fromisoformat(day): count for day, count in each(connection, sql, (one_shots,))}
 
@@ -50,7 +50,9 @@ def conversations_of_day(connection: apsw.Connection, day: date, *, one_shots: b
         to_ms(datetime(each_day.year, each_day.month, each_day.day).astimezone())
         for each_day in (day, day + timedelta(days=1))
     )
-    where = f"WHERE {_LISTED} AND c.updated_ms >= ? AND c.updated_ms < ? ORDER BY c.updated_ms DESC, c.seq DESC"
+    first = first if first > EARLIEST_MS else -(2**63)  # what is no time is on the nearest day
+    last = last - 1 if last <= LATEST_MS else 2**63 - 1
+    where = f"WHERE {_LISTED} AND c.updated_ms BETWEEN ? AND ? ORDER BY c.updated_ms DESC, c.seq DESC"
     return [conversation_of(row) for row in each(connection, f"{CONVERSATIONS} {where}", (one_shots, first, last))]
 
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import apsw
 from msgspec.structs import replace
 
-from foundation.clock import from_ms
+from foundation.clock import parse_ms
 from foundation.privacy import Cleared, as_stored
 from foundation.trust import Trust
 from memory.cold.encoding import WIDEST, to_meta, to_parts, to_text, unpack, unpack_compared
@@ -99,13 +99,19 @@ def entry_of(connection: apsw.Connection, row: tuple[Any, ...]) -> Entry:
     try:
         text, same = (None, True) if body is None else unpack_compared(_whole(body), packed, chars, sha256)
         names = (id_.decode(), conversation.decode(), speaker.decode())
-        words, when, parts, rest, damaged = (_KINDS[kind], _ROLES[role]), from_ms(ms), to_parts(sent), to_meta(meta), ()
+        words, when, parts, rest, damaged = (
+            (_KINDS[kind], _ROLES[role]),
+            parse_ms(ms),
+            to_parts(sent),
+            to_meta(meta),
+            (),
+        )
     except _UNREADABLE:
         look = _RowCheck()
         text = look.at("text", None, lambda: None if body is None else unpack(_whole(body), packed, chars))
         names = (look.name("id", id_), look.name("conversation", conversation), look.name("speaker", speaker))
         words = look.word("kind", kind, _KINDS, EntryKind.MESSAGE), look.word("role", role, _ROLES, Role.USER)
-        when = look.at("time", UNKNOWN, lambda: from_ms(ms))
+        when = look.at("time", UNKNOWN, lambda: parse_ms(ms))
         parts, rest = look.at("sent", (), lambda: to_parts(sent)), look.at("meta", {}, lambda: to_meta(meta))
         damaged = tuple(look.damaged)
     damaged = (*damaged, *large)
@@ -204,8 +210,8 @@ def conversation_of(row: tuple[Any, ...]) -> Conversation:
         seq=seq,
         source=look.name("source", source),
         title=look.at("title", title.decode("utf-8", "replace"), lambda: to_text(title)),
-        created=look.at("created", UNKNOWN, lambda: from_ms(created)),
-        updated=look.at("updated", UNKNOWN, lambda: from_ms(updated)),
+        created=look.at("created", UNKNOWN, lambda: parse_ms(created)),
+        updated=look.at("updated", UNKNOWN, lambda: parse_ms(updated)),
         leaf=leaf,
         kind=look.name("kind", kind),
         labels=tuple(sorted(look.name("label", one) for one in labels.split(b"\0"))) if labels else (),

@@ -5,6 +5,8 @@ from typing import Any, TypeVar, cast
 
 import apsw
 
+from foundation.clock import EARLIEST_MS, LATEST_MS
+
 SqlRow = tuple[Any, ...]
 T = TypeVar("T")
 
@@ -47,6 +49,12 @@ def batches(values: Sequence[T]) -> Iterable[Sequence[T]]:
     """Splits the values into batches of at most one statement's parameters."""
     for start in range(0, len(values), BATCH):
         yield values[start : start + BATCH]
+
+
+def day_of(column: str, *, local: bool = False) -> str:
+    """SQL: the day, as `2026-03-14`, of a column of milliseconds; as `foundation.clock.from_ms`, it always has one."""
+    zone = ", 'localtime'" if local else ""
+    return f"date(min(max({column}, {EARLIEST_MS}), {LATEST_MS}) / 1000, 'unixepoch'{zone})"
 
 
 def marks(values: Sequence[object]) -> str:

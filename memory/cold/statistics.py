@@ -5,7 +5,7 @@ from pathlib import Path
 import apsw
 
 from foundation.files import status
-from memory.cold.sql import each, fetch
+from memory.cold.sql import day_of, each, fetch
 from memory.records import CHUNK_ENTRIES, UNDOES, DayTokens, EntryKind, ModelUsage, Statistics
 
 CHARS_A_TOKEN = 4  # about, of a text that no request has held
@@ -20,8 +20,7 @@ _CHUNKS = f"""SELECT coalesce(sum(messages), 0), coalesce(sum((messages + {CHUNK
         SELECT count(*) FILTER (WHERE {_IS_MESSAGE}) AS messages,
         count(*) FILTER (WHERE e.kind = '{_SUMMARY}' AND e.chars > 0 AND NOT {_UNDOES}) AS summaries
         FROM entries e JOIN conversations c ON c.seq = e.conversation AND c.kind = 'chat' GROUP BY e.conversation)"""
-_DAY = "date(e.time_ms / 1000, 'unixepoch', 'localtime')"
-_BY_DAY = f"""SELECT {_DAY} AS day, count(*), sum(coalesce(
+_BY_DAY = f"""SELECT {day_of("e.time_ms", local=True)} AS day, count(*), sum(coalesce(
         (SELECT max(tokens) FROM token_counts t WHERE t.entry = e.seq),
         (e.chars + {CHARS_A_TOKEN - 1}) / {CHARS_A_TOKEN}
     )), coalesce(sum(u.prompt_tokens), 0), coalesce(sum(u.completion_tokens), 0),
@@ -61,7 +60,7 @@ def counts_by_day(connection: apsw.Connection, first_ms: int, last_ms: int) -> d
     """Messages and tool results by day, as `2026-03-14` (UTC), in order."""
     rows = each(
         connection,
-        """SELECT date(time_ms / 1000, 'unixepoch') AS day, count(*) FROM entries
+        f"""SELECT {day_of("time_ms")} AS day, count(*) FROM entries
            WHERE time_ms BETWEEN ? AND ? AND kind IN ('message', 'tool_result') GROUP BY day ORDER BY day""",
         (first_ms, last_ms),
     )

@@ -200,15 +200,14 @@ class ColdStore:
         with sentences(self.database):
             return self._readers.run(reading)
 
-    def empty_journal(self, *, vacuum: bool = False) -> bool:
-        """Checkpoints and truncates the WAL, so that it holds no deleted text, and purges what models computed of it.
-
-        False while a reader still uses the WAL: try again later. With `vacuum` the database is written anew first.
-        """
-        purge_prompt_caches(self.database.with_name(PROMPT_CACHES))
+    def empty_journal(self, *, vacuum: Callable[[apsw.Connection], object] | None = None) -> bool:
+        """Truncates the WAL, so that it holds no deleted text, and purges what models computed; `vacuum` runs instead
+        of that. False while a reader still uses the WAL: try again later."""
         with sentences(self.database):
-            if vacuum:
-                self._writer.run_bare(lambda db: fetch(db, "VACUUM"))
+            if vacuum is not None:
+                self._writer.run_bare(vacuum)
+            else:
+                purge_prompt_caches(self.database.with_name(PROMPT_CACHES))
             return not self._writer.run_bare(lambda db: fetch(db, "PRAGMA wal_checkpoint (TRUNCATE)"))[0][0]
 
     # ── conversations ──

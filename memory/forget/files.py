@@ -8,6 +8,7 @@ from typing import Final
 
 from foundation.files import exists, read_bytes, remove, scan, write_atomically
 from foundation.files import status as status_of
+from memory.cold.shrink import freed_sentence, shrink, size_on_disk
 from memory.cold.sql import fetch
 from memory.forget.scan import files_below, holds_words
 from memory.forget.work import ForgetWork, StepCounts
@@ -75,13 +76,16 @@ def forget_copies(work: ForgetWork) -> StepCounts:
 
 
 def forget_database(work: ForgetWork) -> StepCounts:
-    """Empties the write-ahead log; where free pages hold the words still, the database is written anew."""
+    """Empties the write-ahead log; where free pages hold the words still, or are many, the database is written anew."""
     cold = work.memory.cold
     cold.empty_journal()
     database = cold.database
+    before = size_on_disk(database)
     if any(holds_words(work.prints, path) for path in _database_files(database)):
-        cold.empty_journal(vacuum=True)
-    return StepCounts()
+        cold.empty_journal(vacuum=lambda db: fetch(db, "VACUUM"))
+    shrink(cold)
+    sentence = freed_sentence(before - size_on_disk(database))
+    return StepCounts(sentences=(sentence,) if sentence else ())
 
 
 def _without_words(work: ForgetWork, path: Path) -> int:

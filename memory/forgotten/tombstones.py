@@ -1,11 +1,12 @@
 """Tombstones of forgotten entries: an import or another device does not bring one back.
 
 A line of the file holds a hash of an entry's name, and one of its text under the workspace's secret: no word, and
-nothing that can be guessed without that secret. The file only grows, and a line that a crash cut off is passed over.
+nothing that can be guessed without that secret. The file only grows; each line has a checksum, but those of an earlier
+version. All of it is in a second file, too: a line that is damaged in one is read from the other.
 """
 
 import hashlib
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from threading import Lock
 from typing import Final
@@ -13,8 +14,11 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from foundation.files import FileLock, append, make_private_folder, read_bytes, status
+from foundation.checked_lines import CUT_OFF, add_lines, body_of, with_checksum
+from foundation.figures import counted
+from foundation.files import FileLock, make_private_folder, read_bytes, status, write_atomically
 from foundation.names import TOKEN
+from foundation.program import PROGRAM
 from foundation.typed_json import decode_json
 from memory.cold.encoding import plain
 from memory.cold.secret import keyed
@@ -22,6 +26,13 @@ from memory.cold.secret import keyed
 SHORTEST_TEXT: Final = 16
 """Characters of a text that is known again by itself: a shorter one, as "yes", is said by many."""
 _LOCK_SECONDS: Final = 10
+_MOST_NAMED: Final = 5  # lines
+_COPY: Final = "tombstones.jsonl"
+_AGAIN: Final = "an import may bring back what they kept out: forget it again then"
+
+_REPAIRS: Final = f"`{PROGRAM} check --repair` writes it anew."
+
+Signature = tuple[int, int, int] | None
 
 
 class EntryTombstone(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -46,27 +57,48 @@ class ForgottenName(Struct, frozen=True):
         return hashlib.sha256("\0".join(("entry", *parts)).encode()).hexdigest()
 
 
+class TombstoneDamage(Struct, frozen=True):
+    """What a file has lost: its relative name, and a sentence."""
+
+    file: str
+    message: str
+
+
+class _StoneFile(Struct, frozen=True):
+    """One of the two files: its tombstones, and the numbers of lines that are not what was written."""
+
+    stones: tuple[EntryTombstone, ...] = ()
+    damaged: tuple[int, ...] = ()
+    exists: bool = True
+    checked: bool = False  # it has a line with a checksum
+
+    @property
+    def keys(self) -> frozenset[tuple[str, str]]:
+        return frozenset((stone.token, stone.text) for stone in self.stones)
+
+
 class Tombstones:
-    """The tombstones of a workspace, in the file at `path`. Safe to use from several threads and processes."""
+    """The tombstones of a workspace, in the file at `path` and in a copy in the folder of forgetting. Safe to use from
+    several threads and processes."""
 
     def __init__(self, path: Path, secret: bytes) -> None:
         self._path = path
+        self._copy = path.with_suffix("") / _COPY
         self._secret = secret
         self._lock = Lock()
-        self._read: tuple[tuple[int, int, int], tuple[EntryTombstone, ...]] | None = None
+        self._read: tuple[tuple[Signature, Signature], tuple[EntryTombstone, ...]] | None = None
         self._tokens: frozenset[str] = frozenset()
         self._texts: frozenset[str] = frozenset()
 
     def all(self) -> tuple[EntryTombstone, ...]:
         """Every tombstone, oldest first; quick where the file did not change. Raises OSError."""
-        found = status(self._path)
-        if found is None:
+        signatures = _signature(self._path), _signature(self._copy)
+        if signatures == (None, None):
             return ()
-        signature = (found.st_size, found.st_mtime_ns, found.st_ino)
         with self._lock:
-            if self._read is None or self._read[0] != signature:
-                stones = tuple(filter(None, map(_decoded, read_bytes(self._path, owned=True).split(b"\n"))))
-                self._read = (signature, stones)
+            if self._read is None or self._read[0] != signatures:
+                stones = _union(_parsed(self._path), _parsed(self._copy))
+                self._read = (signatures, stones)
                 self._tokens = frozenset(stone.token for stone in stones)
                 self._texts = frozenset(stone.text for stone in stones if stone.text)
             return self._read[1]
@@ -91,25 +123,112 @@ class Tombstones:
     def add(self, stones: Iterable[EntryTombstone]) -> int:
         """Adds those that are not there yet, synced; gives their number. Raises OSError, LockTimeout."""
         stones = list(stones)
-        if not stones:
+        if not (stones or self.all()):
             return 0
-        make_private_folder(self._path.parent)
-        with FileLock(self._path.with_suffix(".lock"), timeout=_LOCK_SECONDS):
-            known = {(stone.token, stone.text) for stone in self.all()}
-            new = [stone for stone in stones if (stone.token, stone.text) not in known]
-            if new:
-                lines = b"".join(msgspec.json.encode(stone) + b"\n" for stone in new)
-                append(self._path, b"\n" + lines, sync=True)  # its own line, whatever a crash left before it
-            return len(new)
+        make_private_folder(self._copy.parent)
+        with self._locked():
+            known = self.all()
+            keys = {(stone.token, stone.text) for stone in known}
+            every = {(stone.token, stone.text): stone for stone in (*known, *stones)}
+            for path in (self._path, self._copy):  # also what a kill kept from one of them
+                there = _parsed(path).keys
+                if lines := b"".join(_encoded(stone) for key, stone in every.items() if key not in there):
+                    add_lines(path, lines)
+            return len(every) - len(keys)
+
+    def damages(self) -> list[TombstoneDamage]:
+        """What either file has lost. Raises OSError."""
+        main, copy = _parsed(self._path), _parsed(self._copy)
+        if not copy.exists and not main.checked and not main.damaged:  # of an earlier version
+            return []
+        every, lost = len(_union(main, copy)), _lost(main, copy)
+        found: list[TombstoneDamage] = []
+        for path, file, other in ((self._path, main, self._copy), (self._copy, copy, self._path)):
+            missing = every - len(file.keys)
+            if not (file.damaged or missing):
+                continue
+            named = ", ".join(map(str, file.damaged[:_MOST_NAMED])) + " …" * (len(file.damaged) > _MOST_NAMED)
+            sentences = [f"Damaged: {counted(len(file.damaged), 'line')} ({named})."] if file.damaged else []
+            sentences += [f"Only in {self._name(other)}: {counted(missing, 'tombstone')}."] if missing else []
+            sentences += [f"In neither file: {counted(lost, 'tombstone')}; {_AGAIN}."] if lost and file.damaged else []
+            found.append(TombstoneDamage(self._name(path), f"{' '.join(sentences)} {_REPAIRS}"))
+        return found
+
+    def repair(self, keep: Callable[[Path], object]) -> tuple[list[str], list[str]]:
+        """Writes what is damaged anew; gives sentences about what was mended and what is lost.
+
+        `keep` stores a copy of a damaged file first. Raises OSError, LockTimeout.
+        """
+        damages = {damage.file for damage in self.damages()}
+        if not damages:
+            return [], []
+        make_private_folder(self._copy.parent)
+        with self._locked():
+            main, copy = _parsed(self._path), _parsed(self._copy)
+            stones, lost = _union(main, copy), _lost(main, copy)
+            for path, file in ((self._path, main), (self._copy, copy)):
+                if self._name(path) in damages:
+                    if file.exists:
+                        keep(path)
+                    write_atomically(path, b"".join(map(_encoded, stones)))
+        mended = [f"{name}: written anew with {counted(len(stones), 'tombstone')}." for name in sorted(damages)]
+        return mended, [f"In no file: {counted(lost, 'tombstone')}; {_AGAIN}."] if lost else []
+
+    def _name(self, path: Path) -> str:
+        return path.relative_to(self._path.parent).as_posix()
+
+    def _locked(self) -> FileLock:
+        return FileLock(self._path.with_suffix(".lock"), timeout=_LOCK_SECONDS)
 
     def missing(self, tokens: Collection[str]) -> list[str]:
         """Those of the tokens that are not known here yet."""
         return sorted(set(tokens) - self.tokens())
 
 
-def _decoded(line: bytes) -> EntryTombstone | None:
+def _signature(path: Path) -> Signature:
+    found = status(path)
+    return None if found is None else (found.st_size, found.st_mtime_ns, found.st_ino)
+
+
+def _union(main: _StoneFile, copy: _StoneFile) -> tuple[EntryTombstone, ...]:
+    return tuple({(stone.token, stone.text): stone for stone in (*main.stones, *copy.stones)}.values())
+
+
+def _lost(main: _StoneFile, copy: _StoneFile) -> int:
+    """How many tombstones at least are in neither file: each line of a file holds another one."""
+    most = max(len(file.keys) + len(file.damaged) for file in (main, copy))
+    return max(0, most - len(_union(main, copy)))
+
+
+def _encoded(stone: EntryTombstone) -> bytes:
+    return with_checksum(msgspec.json.encode(stone))
+
+
+def _parsed(path: Path) -> _StoneFile:
+    """What the file holds. An empty line, and one that a crash cut off, are passed over."""
     try:
-        stone = decode_json(line, EntryTombstone)
+        *lines, last = read_bytes(path, owned=True).split(b"\n")
+    except FileNotFoundError:
+        return _StoneFile(exists=False)
+    stones: list[EntryTombstone] = []
+    damaged: list[int] = []
+    is_checked = False
+    for number, line in enumerate([*lines, last], 1):
+        is_last = number > len(lines)
+        if (stone := _decoded(line)) is not None:
+            stones.append(stone)
+            is_checked = is_checked or not line.startswith(b"{")
+        elif not (is_last or not line or line.endswith(CUT_OFF)):
+            damaged.append(number)
+    return _StoneFile(tuple(stones), tuple(damaged), checked=is_checked)
+
+
+def _decoded(line: bytes) -> EntryTombstone | None:
+    body = line if line.startswith(b"{") else body_of(line)  # an earlier version wrote no checksum
+    if body is None:
+        return None
+    try:
+        stone = decode_json(body, EntryTombstone)
     except msgspec.DecodeError:
         return None
     return stone if TOKEN.fits(stone.token) else None

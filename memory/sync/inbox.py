@@ -13,7 +13,7 @@ import apsw
 import msgspec
 from msgspec import Struct, structs
 
-from foundation.clock import Clock, from_ms
+from foundation.clock import Clock, parse_ms
 from foundation.privacy import EMPTY, Cleared, TextSource, clear, cleared_fields, cleared_id
 from memory.cold import deletions
 from memory.cold.conversations import insert_conversation
@@ -117,7 +117,7 @@ class Inbox:
         source, id_ = _cleared_name(key.source), _cleared_name(key.id)
         if key.kind not in _KINDS or not id_ or is_deleted(self._db, source, id_):
             return None
-        created = from_ms(key.created_ms)
+        created = parse_ms(key.created_ms)
         made = insert_conversation(self._db, self._clock, EMPTY, source=source, id=id_, kind=key.kind, created=created)
         return made.seq
 
@@ -156,7 +156,7 @@ class Inbox:
             text=clear(to_text(operation.text), TextSource.OTHER),
             id=id_,
             speaker=clear(operation.speaker, TextSource.OTHER),
-            time=from_ms(operation.time_ms),
+            time=parse_ms(operation.time_ms),
             meta=cleared_fields({**meta, DEVICE: device}),
             beside=is_beside or leaf != parent,  # who is on another branch stays there
         )

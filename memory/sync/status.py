@@ -100,6 +100,12 @@ def stale_locations(memory: Memory) -> list[str]:
     return [location for (location,) in memory.cold.read(lambda db: fetch(db, sql))]
 
 
+def written_locations(memory: Memory) -> list[str]:
+    """Locations that have segments of this device."""
+    sql = "SELECT DISTINCT location FROM sync_written WHERE current = 1 ORDER BY location"
+    return [location for (location,) in memory.cold.read(lambda db: fetch(db, sql))]
+
+
 def has_sent(memory: Memory) -> bool:
     """Whether this device wrote anything at a location, so that others may have it."""
     return bool(memory.cold.read(lambda db: fetch(db, "SELECT 1 FROM sync_written LIMIT 1")))

@@ -11,7 +11,9 @@ from msgspec import Struct
 
 from foundation.files import scan, status
 from foundation.paths import Workspace
-from foundation.sizes import MEGABYTE, format_size
+from foundation.sizes import MEGABYTE, format_size, free_bytes
+from memory.cold.shrink import free_room, freed_sentence, shrink
+from memory.memory import Memory
 from memory.settings import DiskSettings
 
 NEAR: Final = 0.9
@@ -47,6 +49,16 @@ class DiskUse(Struct, frozen=True, kw_only=True):
         return sum(part.size for part in self.parts)
 
 
+def can_shrink(memory: Memory) -> bool:
+    """Whether so much of the database is free pages that the disk should have them back. Raises StoreError."""
+    return free_room(memory.cold).is_worth_it
+
+
+def shrink_database(memory: Memory, should_stop: Callable[[], bool] = lambda: False) -> str:
+    """Gives free pages of the database back to the disk where that is worth it; a sentence about it, else ""."""
+    return freed_sentence(shrink(memory.cold, should_stop))
+
+
 def measure(workspace: Workspace, free_of: Callable[[Path], int | None] | None = None) -> DiskUse:
     """Measures the workspace. Blocks; reads no file. What cannot be listed counts as nothing."""
     files = _Files()
@@ -56,16 +68,6 @@ def measure(workspace: Workspace, free_of: Callable[[Path], int | None] | None =
     ]
     present = sorted((part for part in parts if part.size), key=lambda part: -part.size)
     return DiskUse(parts=tuple(present), free=(free_of or free_bytes)(workspace.root), whole=files.left > 0)
-
-
-def free_bytes(folder: Path) -> int | None:
-    """Bytes on the folder's disk that this user may still write; None where the system does not say."""
-    try:
-        import shutil
-
-        return shutil.disk_usage(folder).free
-    except OSError:
-        return None
 
 
 def disk_words(use: DiskUse, budget_mb: int) -> str:

@@ -20,6 +20,7 @@ from memory.backup.backup import back_up
 from memory.backup.place import LocalPlace
 from memory.backup.verify import check_backup
 from memory.check import check
+from memory.forgotten.tombstones import EntryTombstone
 from memory.memory import Memory
 from memory.pages.read.reader import read_picture
 from memory.search.vectors.segment import VectorRows
@@ -45,6 +46,8 @@ GLOBS: Final[Mapping[str, str]] = {
     "earlier text of a note": f"{STATE}/versions/MEMORY.md/*",
     "checkpoint": f"{STATE}/checkpoints/blobs/*/*",
     "journal of checkpoints": f"{STATE}/checkpoints/journal.jsonl",
+    "tombstones": f"{STATE}/forgotten.jsonl",
+    "copy of the tombstones": f"{STATE}/forgotten/tombstones.jsonl",
     "index segment": f"{STATE}/postings/*.bin",
     "vector segment": f"{STATE}/vectors/*.bin",
     "mirror": "workspace/conversations/*.md",
@@ -57,13 +60,14 @@ GLOBS: Final[Mapping[str, str]] = {
 
 class Kept(Struct, frozen=True):
     """All that is given out: exact texts, versions, versions of files that tools changed, texts of cached pictures, and
-    the vectors; and what the checks name."""
+    the vectors; the tombstones; and what the checks name."""
 
     given: Given
     versions: tuple[bytes | None, ...]
     checkpoints: tuple[bytes | None, ...]
     pictures: tuple[str | None, ...]
     vectors: bytes | None
+    tombstones: frozenset[str]
     problems: tuple[str, ...]
 
     def wrong(self, sound: "Kept") -> list[str]:
@@ -82,12 +86,13 @@ class Kept(Struct, frozen=True):
 
     def is_harmed(self, sound: "Kept") -> bool:
         """Whether anything is missing or another."""
-        return (self.given.texts, self.versions, self.checkpoints, self.pictures, self.vectors) != (
+        return (self.given.texts, self.versions, self.checkpoints, self.pictures, self.vectors, self.tombstones) != (
             sound.given.texts,
             sound.versions,
             sound.checkpoints,
             sound.pictures,
             sound.vectors,
+            sound.tombstones,
         )
 
 
@@ -99,6 +104,8 @@ def make(folder: Path) -> None:
         for page in memory.vault.pages():
             memory.vault.png(page.id)
         memory.search.update()
+        stones = (EntryTombstone(token=f"{number:064x}", text=f"{number:064x}", forgotten_ms=1) for number in range(9))
+        memory.conversations.tombstones.add(stones)
         memory.vault.keep_text("manual", as_given("The manual says: pump pressure 2.5 bar."))
         clock = FakeClock()
         for number in range(4):
@@ -132,7 +139,7 @@ def look(folder: Path, kind: str) -> Kept:
     """What is given out now, of what a damaged file of that kind may touch."""
     workspace, place = Workspace(folder / "workspace"), LocalPlace(folder / "place")
     if kind.startswith("backup"):
-        nothing = Kept(Given(), (), (), (), None, ())
+        nothing = Kept(Given(), (), (), (), None, frozenset(), ())
         return Kept(*_fields(nothing)[:-1], tuple(problem.message for problem in check_backup(place).problems))
     store = VersionStore(workspace.versions, FakeClock())
     return Kept(
@@ -141,6 +148,7 @@ def look(folder: Path, kind: str) -> Kept:
         tuple(_checkpoints(workspace)),
         tuple(_pictures(workspace)),
         _or_none(lambda: _bytes_of(_vectors(workspace))),
+        _tombstones(workspace),
         (
             *(f"{one.what} {one.where}: {one.message}" for one in check(workspace, SETTINGS).problems),
             *(one.message for one in store.check()),
@@ -188,6 +196,16 @@ def _pictures(workspace: Workspace) -> list[str | None]:
             page = _or_none(lambda path=path: read_picture(path.read_bytes(), engine="cells")) if path else None
             texts.append(page.text if page and page.trust is not Trust.APPROXIMATE else None)
     return texts
+
+
+def _tombstones(workspace: Workspace) -> frozenset[str]:
+    """The tokens that keep an import from bringing something back."""
+    try:
+        memory = Memory.open(workspace, FakeClock(), SETTINGS)
+    except PalimpsestError:
+        return frozenset()
+    with closing(memory):
+        return memory.conversations.tombstones.tokens()
 
 
 def _vectors(workspace: Workspace) -> VectorStore:

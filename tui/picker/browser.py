@@ -28,6 +28,7 @@ from tui.widgets.status import GAP
 if TYPE_CHECKING:
     from agent.services.conversation_tree import FilesOf, TurnNode
     from memory.memory import Memory
+    from memory.sync.renewal import LocationAccess
 
 WIDE_COLUMNS: Final = 110  # columns from which the preview is beside the list
 TYPING_PAUSE_S: Final = 0.25  # seconds without a key before the text is searched
@@ -43,9 +44,10 @@ class PickerChoice(Struct, frozen=True):
 
 class PickerSource(Struct, frozen=True, kw_only=True):
     """What the picker works on. `opened` is the conversation of the chat; `is_answering`: an answer of it is under
-    way."""
+    way. A deletion leaves the `locations` of sync, too."""
 
     memory: "Memory"
+    locations: "LocationAccess | None" = None
     opened: Conversation | None = None
     files_of: "FilesOf" = lambda _: {}
     is_answering: Callable[[], bool] = lambda: False

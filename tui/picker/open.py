@@ -19,8 +19,11 @@ if TYPE_CHECKING:
 
 async def pick(screen: Screen[None], session: "Session", opened: OpenPicker) -> PickerChoice:
     """Shows the picker; gives what the chat does next."""
+    from memory.sync.renewal import LocationAccess
+
     source = PickerSource(
         memory=session.memory,
+        locations=LocationAccess(session.config.sync, session.config.environment),
         opened=session.conversation,
         files_of=lambda id_: changed_files(session.checkpoints, id_),
         is_answering=lambda: session.busy,

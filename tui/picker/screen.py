@@ -187,7 +187,7 @@ class PickerScreen(PickerBrowser):
                 return
             self._is_deleting = True
             self.say(f"deleting {name} …")
-            report = await asyncio.to_thread(delete_conversation, memory, conversation)
+            report = await asyncio.to_thread(delete_conversation, memory, conversation, self._source.locations)
         except (PalimpsestError, OSError) as error:
             problem = error if isinstance(error, PalimpsestError) else internal_error(error)
             self.say(f"{name} was not deleted. {problem.message} {problem.hint}".strip(), wrong=True)

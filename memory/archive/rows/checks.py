@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import apsw
 
 from foundation.program import PROGRAM
-from memory.cold.sql import each
+from memory.cold.sql import day_of, each
 from memory.records import IntegrityProblem
 
 SIDE = "CASE mode WHEN 'tiny' THEN 512 WHEN 'small' THEN 640 WHEN 'base' THEN 1024 ELSE 1280 END"
@@ -59,7 +59,7 @@ _RULES: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "deletion",
-        "SELECT strftime('%Y-%m-%d', deleted_ms / 1000, 'unixepoch') FROM deletions WHERE NOT finished",
+        f"SELECT {day_of('deleted_ms')} FROM deletions WHERE NOT finished",
         UNFINISHED,
     ),
     (

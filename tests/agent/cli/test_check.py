@@ -245,3 +245,22 @@ def test_a_repair_sets_unreadable_lines_of_the_journal_aside(changed_file: Run, 
     assert (Path(ran.json["kept_at"]) / "journal.jsonl").read_bytes() == damaged
     assert journal.read_bytes() == first + second
     assert changed_file("check").status == 0
+
+
+def test_a_damaged_tombstone_is_named_and_mended_from_the_second_file(run: Run, root: Path) -> None:
+    run("-p", "The code of the door is zqbluefin-7731.")
+    assert run("forget", "zqbluefin", "--yes").status == 0
+    assert run("check").status == 0
+    file = root / ".palimpsest" / "forgotten.jsonl"
+    whole = file.read_bytes()
+    file.write_bytes(whole.replace(b'"text":"', b'"text":"0', 1))
+    named = run("check")
+    assert named.status == 1
+    assert (
+        "tombstones forgotten.jsonl: Damaged: 1 line (1). Only in forgotten/tombstones.jsonl: 1 tombstone." in named.out
+    )
+    assert run("check", "--repair").status == 0
+    assert file.read_bytes() == whole
+    (kept,) = (root / ".palimpsest" / "damaged").rglob("*forgotten.jsonl")
+    assert kept.read_bytes() != whole
+    assert run("check").status == 0

@@ -4,6 +4,7 @@ The look for them is the test's own (tests/memory/forget/bytes_of.py). The contr
 of them stay, and so the test would fail.
 """
 
+import json
 import os
 import shutil
 from collections.abc import Iterator
@@ -11,12 +12,14 @@ from pathlib import Path
 
 import pytest
 
+from agent.importers.jsonl import read_jsonl
+from agent.importers.store import store_all
 from agent.services.forget import forgetting
 from agent.services.trust import trust_workspace
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from memory.memory import Memory
-from tests.agent.forgetting.entrances import MARK, STAYS, WHOLE, fill, forget_all, go_on, page_texts
+from tests.agent.forgetting.entrances import MARK, STAYS, WHOLE, Filler, fill, forget_all, go_on, page_texts
 from tests.examples import SOAK
 from tests.memory.forget.bytes_of import places_of
 
@@ -86,9 +89,51 @@ STEPS = (
 
 def test_every_step_is_switched_off_below(space: Workspace) -> None:
     memory = Memory.open(space, SystemClock())
-    own = {"tombstones", "images", "note names"}  # importers/test_forgotten.py, cli/test_delete.py, test_names_of_files
+    own = {"tombstones", "images", "note names"}  # below, and in test_names_of_files
     assert set(STEPS) | own == set(forgetting(memory).steps)
     memory.close()
+
+
+def _import_again(space: Workspace) -> int:
+    """Imports what the workspace once imported; gives how many entries were left out."""
+    memory = Memory.open(space, SystemClock())
+    try:
+        line = {"id": "i0", "conversation": "far", "role": "user", "text": f"Imported {MARK}0001, a word of the past."}
+        records = read_jsonl([json.dumps(line).encode() + b"\n"], "far")
+        report = store_all(memory.conversations, records, source="elsewhere", fixed_source=False)
+        return report.forgotten
+    finally:
+        memory.close()
+
+
+@pytest.mark.parametrize("without", ["", "tombstones"])
+def test_without_tombstones_an_import_brings_it_back(tmp_path: Path, without: str) -> None:
+    space = empty(tmp_path / "ws")
+    assert _import_again(space) == 0
+    assert places_of(space.root, [MARK])
+    assert forget_all(space, without=without) == ()
+    assert places_of(space.root, [MARK]) == {}
+    assert _import_again(space) == (0 if without else 1)
+    assert bool(places_of(space.root, [MARK])) == bool(without)
+
+
+@pytest.mark.parametrize("without", ["", "images"])
+def test_without_images_a_pasted_picture_stays(tmp_path: Path, without: str) -> None:
+    space = empty(tmp_path / "ws")
+    memory = Memory.open(space, SystemClock())
+    space.pasted_images.mkdir(parents=True)
+    image = space.pasted_images / f"clipboard-{'a' * 12}.png"
+    image.write_bytes(b"a picture")
+    filler = Filler(memory)
+    filler.say(f"What is in {image}, {filler.canary()}?")
+    memory.close()
+    assert forget_all(space, without=without) == ()
+    assert image.exists() == bool(without)
+
+
+def empty(root: Path) -> Workspace:
+    root.mkdir()
+    return Workspace(root)
 
 
 @pytest.mark.parametrize("step", STEPS if SOAK else STEPS[::3])

@@ -97,6 +97,10 @@ def test_the_program_answers_for_permission(
     result = driver.until("tool_result")
     assert ("Remembered as" in result["text"]) is granted
     assert granted or "not in the afternoon" in result["text"]
+    if granted:
+        version = driver.until("version")
+        assert (version["path"], version["number"] > 0) == ("MEMORY.md", True)
+        assert version["reason"]
     assert driver.until("result")["status"] == ("answered" if granted else "denied")
     assert driver.ends() == (0 if granted else 3)
     assert ("Blue tea." in (root / "MEMORY.md").read_text()) is granted

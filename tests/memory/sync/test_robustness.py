@@ -1,5 +1,6 @@
 """Wrong clocks, long absence, restored backups, segments of other versions, and what must not leave."""
 
+import os
 import shutil
 from pathlib import Path
 
@@ -187,3 +188,31 @@ def test_s3_and_ssh_carry_it(desk: Laptop, laptop: Laptop, tmp_path: Path, monke
         for device in (laptop, desk):
             device.run(open_sync_place(f"ssh://someone@127.0.0.1:{server.port}/shared", tmp_path))
     assert state_of(laptop) == state_of(desk)
+
+
+def test_the_empty_folder_of_a_disk_that_is_not_mounted_is_not_written_to(desk: Laptop, place: Path) -> None:
+    desk.talk("Hello")
+    desk.run(place)
+    place.rename(place.with_name("unmounted"))
+    place.mkdir()  # where the disk is mounted
+    desk.talk("Said meanwhile")
+    for act in (desk.sync.run, desk.sync.renew):
+        with pytest.raises(BackupUnreachable):
+            act(LocalPlace(place, SYNC))
+    assert list(place.iterdir()) == []
+
+
+def test_what_has_the_name_of_a_segment_and_is_no_file_is_named_and_skipped(
+    desk: Laptop, laptop: Laptop, place: Path
+) -> None:
+    desk.talk("Hello")
+    desk.run(place)
+    names = [str(name_of("d_000000000000", number, b"x")) for number in (1, 2, 3)]
+    (place / names[0]).mkdir()
+    os.mkfifo(place / names[1])
+    (place / names[2]).symlink_to("/etc/hostname")
+    result = laptop.run(place)
+    assert result.taken.entries == 1
+    assert sorted(each.name for each in result.unread) == sorted(names)
+    assert all("It was skipped." in each.message for each in result.unread)
+    assert (place / names[0]).is_dir()

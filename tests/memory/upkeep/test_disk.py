@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from foundation.paths import Workspace
-from foundation.sizes import MEGABYTE
+from foundation.sizes import MEGABYTE, free_bytes
 from memory.settings import DiskSettings
 from memory.upkeep import disk
-from memory.upkeep.disk import disk_warning, free_bytes, measure
+from memory.upkeep.disk import disk_warning, measure
 
 
 @pytest.fixture
@@ -85,6 +85,7 @@ def test_a_small_real_disk_that_fills_is_noticed(tmp_path: Path) -> None:
 import sys
 from pathlib import Path
 from foundation.paths import Workspace
+from foundation.sizes import free_bytes
 from memory.settings import DiskSettings
 from memory.upkeep.disk import disk_warning, measure
 root = Path(sys.argv[1])

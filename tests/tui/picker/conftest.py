@@ -12,6 +12,7 @@ from foundation.paths import Workspace
 from foundation.privacy import clear
 from memory.memory import Memory
 from memory.records import Conversation, EntryDraft, EntryKind
+from memory.sync.renewal import LocationAccess
 from models.messages import Role
 from tests.tui.fakes import FakeSession, answer
 from tui.picker.browser import PickerChoice, PickerSource
@@ -90,10 +91,11 @@ def picking(open_chat: Any, memory: Memory) -> Picking:
         rewrites: bool = False,
         query: str = "",
         is_answering: bool = False,
+        locations: LocationAccess | None = None,
         **more: Any,
     ) -> AsyncIterator[Any]:
         async with open_chat(session=FakeSession(lambda text: answer(text)), **more) as chat:
-            source = PickerSource(memory=memory, opened=opened, is_answering=lambda: is_answering)
+            source = PickerSource(memory=memory, opened=opened, is_answering=lambda: is_answering, locations=locations)
             level = TurnLevel(memory, turns_of, rewrites=rewrites) if turns_of else None
             chosen: list[PickerChoice | None] = []
             picker = PickerScreen(source, level, query)

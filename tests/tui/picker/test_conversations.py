@@ -10,9 +10,16 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from foundation.privacy import clear
+from memory.backup.place import LocalPlace
 from memory.errors import NotFound
 from memory.memory import Memory
-from memory.records import ONE_SHOT
+from memory.records import ONE_SHOT, EntryDraft, EntryKind
+from memory.settings import SyncSettings
+from memory.sync.place import SYNC
+from memory.sync.renewal import LocationAccess, renew_locations
+from memory.sync.sync import Sync
+from models.messages import Role
+from tests.memory.forget.bytes_of import places_of
 from tests.tui.picker.conftest import Picking, Say
 from tui.picker.browser import PickerChoice
 from tui.picker.conversations import day_groups
@@ -142,6 +149,43 @@ async def test_a_deletion_says_what_goes_and_is_done_by_y_alone(
         await chat.press("escape")
         assert chat.chosen[0].sentences[0].startswith("Deleted “锅炉")
         assert chat.chosen[0].lines == ()
+
+
+async def test_a_deletion_leaves_the_location_of_sync_or_names_it(
+    picking: Picking, memory: Memory, three: list[Any], tmp_path: Path
+) -> None:
+    place = tmp_path / "shared"
+    location, sync = LocalPlace(place, SYNC), Sync(memory, None)
+    location.make()
+    sync.begin("desk")
+    words = [f"zqbluefin-{number}" for number in range(3)]
+    for word, conversation in zip(words, three, strict=True):
+        say = EntryDraft(
+            conversation=conversation.seq,
+            parent=conversation.leaf,
+            kind=EntryKind.MESSAGE,
+            role=Role.USER,
+            text=clear(word),
+        )
+        memory.conversations.append(say)
+    sync.run(location)
+    assert list(places_of(place, words).values()) == [words]
+    access = LocationAccess(SyncSettings(locations=[location.name]), {"PALIMPSEST_CONFIG_DIR": str(tmp_path)})
+    async with picking(locations=access, size=(100, 40)) as chat:
+        await chat.press("ctrl+d")
+        await chat.until(lambda: isinstance(chat.app.screen, DeleteScreen))
+        await chat.press("y")
+        await chat.until(lambda: "Deleted “" in seen(chat))
+        (held,) = places_of(place, words).values()
+        assert len(held) == 2
+        away = place.rename(tmp_path / "away")
+        await chat.press("ctrl+d")
+        await chat.until(lambda: isinstance(chat.app.screen, DeleteScreen))
+        await chat.press("y")
+        await chat.until(lambda: "could not be taken from" in seen(chat))
+        away.rename(place)
+        assert renew_locations(memory, access) == ()
+        assert [len(held) for held in places_of(place, words).values()] == [1]
 
 
 async def test_deleting_the_open_one_goes_on_with_a_new_one(picking: Picking, three: list[Any]) -> None:

@@ -1,0 +1,121 @@
+"""Takes what was forgotten from the locations of sync, and knows those from which it is still to be taken.
+
+These are written down when a forgetting begins: so a kill, or a location that does not answer, leaves them for the next
+`forget`, `sync now` or start of the chat.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from foundation.errors import PalimpsestError
+from foundation.files import FileLock, make_private_folder, read_bytes, remove, write_atomically
+from foundation.program import PROGRAM
+from foundation.typed_json import decode_json
+from memory.forgotten.journal import ForgetJournal
+from memory.memory import Memory
+from memory.settings import SyncSettings
+from memory.sync.encryption import open_keys
+from memory.sync.place import open_sync_place
+from memory.sync.status import stale_locations, written_locations
+from memory.sync.sync import Sync
+
+TRIED_AGAIN: Final = f"`{PROGRAM} forget`, `{PROGRAM} sync now` and the next start of the chat try again."
+_FILE: Final = "locations.json"
+_LOCK_SECONDS: Final = 10
+_MOST: Final = 65_536  # bytes
+
+
+class LocationAccess(Struct, frozen=True):
+    """How locations are reached: the settings of sync, and the environment, which names the folder of the key."""
+
+    settings: SyncSettings
+    environment: Mapping[str, str]
+
+
+class UnreachedLocation(Struct, frozen=True):
+    """A location that holds what was forgotten, and why it was not taken from there."""
+
+    location: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.location} ({self.reason})"
+
+
+def unreached_sentence(left: Iterable[UnreachedLocation]) -> str:
+    """A sentence about locations that hold it still; "" for none."""
+    places = ", ".join(map(str, left))
+    return f"It is gone here, and could not be taken from {places}. {TRIED_AGAIN}" if places else ""
+
+
+def renew_locations(
+    memory: Memory, access: LocationAccess, on_step: Callable[[str], None] = lambda _: None
+) -> tuple[UnreachedLocation, ...]:
+    """Takes what was forgotten from the locations that answer; gives the others. Blocks.
+
+    A PalimpsestError from `on_step` stops it: the locations that remain are among the others.
+    """
+    left: list[UnreachedLocation] = []
+    settings, workspace = access.settings, memory.workspace
+    for name in stale_locations(memory):
+        if name not in settings.locations:
+            left.append(UnreachedLocation(name, "it is no location of this workspace"))
+            continue
+        try:
+            on_step(name)
+        except PalimpsestError:
+            left.append(UnreachedLocation(name, "it was stopped"))
+            continue
+        try:
+            folders = [workspace.root, *(Path(target) for _, target in workspace.links)]
+            keys = open_keys(settings.recipients, access.environment)
+            sync = Sync(memory, None, keys=keys, encrypts=bool(settings.recipients))
+            sync.renew(open_sync_place(name, workspace.root, folders))
+        except (PalimpsestError, OSError) as error:
+            reason = error.message.rstrip(".") if isinstance(error, PalimpsestError) else str(error)
+            left.append(UnreachedLocation(name, reason))
+    pending_locations(memory)
+    return tuple(left)
+
+
+def note_locations(memory: Memory) -> None:
+    """Writes down that what is forgotten now must leave each location that this device wrote at. Raises OSError."""
+    if written := written_locations(memory):
+        with _locked(memory.workspace.forgotten):
+            _write(memory.workspace.forgotten, {*_noted(memory.workspace.forgotten), *written})
+
+
+def pending_locations(memory: Memory) -> tuple[str, ...]:
+    """Locations from which a forgetting is still to be taken. Quick without any. Raises OSError."""
+    folder = memory.workspace.forgotten
+    if not _noted(folder):
+        return ()
+    with _locked(folder):
+        noted = _noted(folder)
+        left = noted.intersection(stale_locations(memory))
+        if left != noted and not ForgetJournal(folder).open_ids():  # an open job has not come to them yet
+            _write(folder, left)
+    return tuple(sorted(left))
+
+
+def _noted(folder: Path) -> frozenset[str]:
+    with suppress(FileNotFoundError, msgspec.DecodeError):
+        return frozenset(decode_json(read_bytes(folder / _FILE, most=_MOST, owned=True), list[str]))
+    return frozenset()
+
+
+def _write(folder: Path, locations: Iterable[str]) -> None:
+    if listed := sorted(locations):
+        write_atomically(folder / _FILE, msgspec.json.encode(listed))
+    else:
+        remove(folder / _FILE, missing_ok=True)
+
+
+def _locked(folder: Path) -> FileLock:
+    make_private_folder(folder)
+    return FileLock(folder / "locations.lock", timeout=_LOCK_SECONDS)
