@@ -52,6 +52,7 @@ class SidePanelView:
         self._content = PanelContent()
         self._folded: frozenset[str] = frozenset()
         self._conversation = session.conversation.id if session.conversation else ""
+        self._is_outdated = False  # the figures were not read, as there was no room for the panel
 
     @property
     def is_shown(self) -> bool:
@@ -92,8 +93,13 @@ class SidePanelView:
         self.read_figures()
 
     def read_figures(self) -> None:
-        """Reads the touched files and what was spent, off the event loop."""
-        self._screen.run_worker(self._read_figures, group="panel", exclusive=True)
+        """Reads the touched files and what was spent, off the event loop, where there is room for the panel.
+
+        A long day has thousands of requests to sum up.
+        """
+        self._is_outdated = not self._has_room
+        if self._has_room:
+            self._screen.run_worker(self._read_figures, group="panel", exclusive=True)
 
     async def _read_figures(self) -> None:
         known = self._content.figures.files
@@ -112,8 +118,9 @@ class SidePanelView:
 
     def lay_out(self) -> None:
         """Shows or hides the panel by the width of the screen, the setting and what there is to show."""
-        has_room = self._screen.size.width >= (LEAST_COLUMNS if self._setting == "on" else AUTO_COLUMNS)
-        shown = has_room and self._setting != "off" and (self._setting == "on" or self._content.has_conversation)
+        if self._is_outdated and self._has_room:
+            self.read_figures()
+        shown = self._has_room and (self._setting == "on" or self._content.has_conversation)
         if shown:
             self._widget.show_rows(panel_rows(self._content, self._folded))
         if shown != self.is_shown:
@@ -123,6 +130,11 @@ class SidePanelView:
             if not shown and self._screen.focused is self._widget:
                 self.leave()
         self._plan.set_elsewhere(is_elsewhere=shown)
+
+    @property
+    def _has_room(self) -> bool:
+        least = LEAST_COLUMNS if self._setting == "on" else AUTO_COLUMNS
+        return self._setting != "off" and self._screen.size.width >= least
 
     async def toggle(self) -> None:
         """Shows or hides it, and keeps that in the settings of the person."""

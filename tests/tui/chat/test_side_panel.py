@@ -366,3 +366,20 @@ async def test_the_words_of_an_answer_do_not_draw_the_panel(open_chat: Open) -> 
         for _ in range(50):
             chat.screen.side_panel.take(TextDelta("word "))
         assert drawn == []
+
+
+async def test_what_no_panel_shows_is_not_read_until_there_is_room(open_chat: Open, checkpoints: Checkpoints) -> None:
+    session = wide_session(checkpoints)
+    reads: list[object] = []
+
+    def spending(since: object) -> list[SpendingRow]:
+        reads.append(since)
+        return []
+
+    session.memory.spending = spending
+    async with open_chat(session=session, size=(80, 24)) as chat:
+        await ask(chat)
+        assert reads == []
+        await chat.pilot.resize_terminal(200, 50)
+        await chat.until(lambda: "日志.md" in shown(chat))
+        assert len(reads) == 1
