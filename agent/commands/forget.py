@@ -6,8 +6,8 @@ import asyncio
 from typing import TYPE_CHECKING, Final
 
 from agent.commands.command import Command
-from agent.commands.results import Outcome, Proposal, SessionSwitched, TextResult
-from foundation.errors import Misuse
+from agent.commands.results import Cancelled, Outcome, Proposal, SessionSwitched, Suspended, TextResult
+from foundation.errors import Misuse, TemporaryFailure
 from foundation.terminal_text import visible_line
 
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
@@ -18,6 +18,8 @@ if TYPE_CHECKING:  # a session loads every room; the list of commands must not
 MOST_ROWS: Final = 8  # first lines of each kind
 KEEP_NOTES: Final = "--keep-notes"
 STEPS: Final = 19  # those of a job, and the look at its end
+
+STOPPED: Final = "It was stopped half-way, and what is gone stays gone."
 
 
 async def _forget(session: Session, named: str) -> Outcome:
@@ -61,17 +63,30 @@ async def _carry_out(session: Session, what: ForgetPlan, on_page: OnPage) -> Out
 
     def on_step(_: str) -> None:
         nonlocal done
-        on_page(done := done + 1)
+        done += 1
+        try:
+            on_page(done)
+        except Cancelled:
+            raise Suspended(STOPPED) from None
 
     locations = LocationAccess(session.config.sync, session.config.environment)
-    receipt = await asyncio.to_thread(forget_everywhere, session.memory, what, locations, on_step)
-    notice = " ".join(receipt.lines)
-    gone = session.conversation is not None and session.conversation.seq in receipt.job.conversations
-    if gone:
+    try:
+        receipt = await asyncio.to_thread(forget_everywhere, session.memory, what, locations, on_step)
+    except TemporaryFailure:  # part of it is done
+        await _show_what_stays(session, what)
+        raise
+    return SessionSwitched(" ".join(receipt.lines), branch=await _show_what_stays(session, what))
+
+
+async def _show_what_stays(session: Session, what: ForgetPlan) -> bool:
+    """Takes the open conversation anew from the store, or begins another one where it goes; whether it stays."""
+    conversation = session.conversation
+    stays = conversation is None or conversation.id not in {found.id for found in what.conversations}
+    if conversation and stays:
+        session.switch_to(await asyncio.to_thread(session.memory.conversations.at, conversation.seq))
+    elif conversation:
         session.new("")
-    elif session.conversation is not None:
-        session.switch_to(await asyncio.to_thread(session.memory.conversations.at, session.conversation.seq))
-    return SessionSwitched(notice, branch=not gone)
+    return stays
 
 
 def plan_rows(what: ForgetPlan) -> list[tuple[str, str]]:

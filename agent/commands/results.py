@@ -84,6 +84,14 @@ class Cancelled(PalimpsestError):
         super().__init__("Cancelled", f"{what} was cancelled. Nothing was let go.")
 
 
+class Suspended(Cancelled):
+    """The user stopped work that is not taken back: what is left of it is done later."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__("")
+        self.title, self.message = "Stopped", sentence
+
+
 class Proposal(Struct, frozen=True, kw_only=True):
     """The preview of a command that has not run yet. `registry.carry_out` runs it.
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from agent.commands import registry
-from agent.commands.results import CommandFailed, Proposal, SessionSwitched, TextResult
+from agent.commands.results import Cancelled, CommandFailed, Proposal, SessionSwitched, TextResult
 from foundation.paths import Workspace
 from tests.agent.conftest import Run
 from tests.agent.sessions import open_session, turn
@@ -34,6 +34,29 @@ async def test_the_next_request_has_none_of_the_words(workspace: Workspace, tmp_
     assert "Thank you." in request
     await session.close()
     assert places_of(workspace.root, ["zqbluefin"]) == {}
+
+
+@pytest.mark.parametrize("steps", [0, 1, 4, 10])
+async def test_stopped_half_way_it_says_so_and_goes_on_later(
+    workspace: Workspace, tmp_path: Path, server: Loopback, run: Run, root: Path, steps: int
+) -> None:
+    session = open_session(Workspace(root), tmp_path, server)
+    server.plays(chat("Noted: zqbluefin it is."), chat("I do not know."))
+    await turn(session, "The code of the door is zqbluefin-7731.")
+    outcome = await registry.run(session, "/forget zqbluefin")
+    assert isinstance(outcome, Proposal)
+
+    def stop(done: int) -> None:
+        if done > steps:
+            raise Cancelled("The forgetting")
+
+    stopped = await registry.carry_out(outcome, stop)
+    assert isinstance(stopped, CommandFailed)
+    assert "stopped half-way" in stopped.error.message
+    assert "goes on with it" in stopped.error.hint
+    await session.close()
+    run("forget")
+    assert places_of(root, ["zqbluefin"]) == {}
 
 
 async def test_what_is_not_there_is_said(workspace: Workspace, tmp_path: Path, server: Loopback) -> None:
