@@ -16,8 +16,8 @@ _RARE: Final = re.compile(r"[^\s\"'`<>()\[\]{},;]{6,80}")
 _MOMENT: Final = re.compile(r"\d{4}-\d\d|\d{1,2}:\d\d|[\d,.%$€£]+$")
 """The beginning of what many say: a day, a time, a figure."""
 _MARKUP: Final = re.compile(r"^[\s#>*+-]+")
-IMAGES: Final = re.compile(r"\S*clipboard-[0-9a-f]{12}\.png\S*")
-"""An image of the clipboard in a prompt: a name that Palimpsest gave, which other prompts may name."""
+_WORD: Final = re.compile(r"\S+")
+_IMAGE: Final = re.compile(r"clipboard-[0-9a-f]{12}\.png")
 MOST_PIECES: Final = 2000  # of one text
 
 
@@ -27,8 +27,15 @@ def pieces_of(text: str) -> list[str]:
     return list(found)[:MOST_PIECES]
 
 
+def images_in(text: str) -> list[str]:
+    """The paths of images of the clipboard in a prompt: names that Palimpsest gave, which other prompts may have."""
+    return [word for word in _WORD.findall(text) if _IMAGE.search(word)] if _IMAGE.search(text) else []
+
+
 def _pieces(text: str) -> Iterator[str]:
-    for line in IMAGES.sub("", text).splitlines():
+    if _IMAGE.search(text):
+        text = _WORD.sub(lambda word: "" if _IMAGE.search(word[0]) else word[0], text)
+    for line in text.splitlines():
         if line.startswith("<!--"):  # of our own
             continue
         said = _MARKUP.sub("", line).strip()
@@ -42,13 +49,14 @@ def _pieces(text: str) -> Iterator[str]:
 
 def _parts(line: str) -> Iterator[str]:
     """The line, or parts of it that end between words where it has any."""
-    while len(line) > PART * 3 // 2:
-        cut = line.rfind(" ", PART // 2, PART)
-        cut = PART if cut < 0 else cut
-        yield line[:cut].strip()
-        line = line[cut:].strip()
-    if len(line) >= SHORTEST_LINE:
-        yield line
+    start = 0
+    while len(line) - start > PART * 3 // 2:
+        cut = line.rfind(" ", start + PART // 2, start + PART)
+        cut = start + PART if cut < 0 else cut
+        yield line[start:cut].strip()
+        start = cut + len(line[cut : cut + PART]) - len(line[cut : cut + PART].lstrip())
+    if len(rest := line[start:].strip()) >= SHORTEST_LINE:
+        yield rest
 
 
 def cases(words: Iterable[str]) -> set[str]:

@@ -18,7 +18,7 @@ from memory.cold.encoding import to_bytes
 from memory.cold.recalled_results import both_forms
 from memory.cold.sql import batches, each, fetch, marks
 from memory.forget.choice import Chosen, NamedLine
-from memory.forget.pieces import IMAGES, cases, encodings, pieces_of
+from memory.forget.pieces import cases, encodings, images_in, pieces_of
 from memory.forget.scan import files_below, is_ours
 from memory.forget.work import ForgetWork, entry_bytes, found_in, line_hash
 from memory.forgotten.fingerprints import Fingerprints
@@ -192,7 +192,7 @@ def _typed(memory: Memory, chosen: Chosen) -> Iterable[str]:
 
 def _images(memory: Memory, chosen: Chosen) -> Iterable[str]:
     """Names of the clipboard's images that these messages attach."""
-    found = (path for entry in _all_entries(memory, chosen) for path in IMAGES.findall(_text(memory, entry)))
+    found = (path for entry in _all_entries(memory, chosen) for path in images_in(_text(memory, entry)))
     return dict.fromkeys(name for path in found for name in re.findall(r"clipboard-[0-9a-f]{12}\.png", path))
 
 

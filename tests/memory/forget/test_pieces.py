@@ -1,0 +1,46 @@
+"""The pieces by which a copy of a text is known: none is lost, and a text without spaces takes no longer."""
+
+import time
+from random import Random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.forget.pieces import MOST_PIECES, PART, SHORTEST_LINE, images_in, pieces_of
+
+IMAGE = "pasted/clipboard-0123456789ab.png"
+
+
+@given(st.text(st.sampled_from("ab \u3000\u00a0茶"), min_size=SHORTEST_LINE, max_size=400))
+def test_the_parts_of_a_line_are_all_of_its_letters(line: str) -> None:
+    parts = pieces_of(line)
+    whole = "".join(line.split())
+    assert all(len(part) <= PART * 3 // 2 for part in parts)
+    assert all("".join(part.split()) in whole for part in parts)
+    if len(line.strip()) > SHORTEST_LINE + PART * 2 and len(set(parts)) == len(parts):
+        found = sum(len("".join(part.split())) for part in dict.fromkeys(parts))
+        assert found <= len(whole)
+
+
+def test_a_line_is_cut_between_words_and_nothing_is_left_out() -> None:
+    line = " ".join(f"word-{chr(97 + number % 26)}{chr(97 + number // 26)}" for number in range(60))
+    parts = pieces_of(line)
+    assert " ".join(parts) == line
+    assert max(map(len, parts)) <= PART * 3 // 2
+
+
+def test_a_long_text_without_spaces_is_taken_apart_in_proportion_to_its_length() -> None:
+    letters = Random(7).choices("abcdefghijklmnopqrstuvwxyz0123456789", k=2**20)
+    text = "".join(letters)
+    began = time.process_time()
+    pieces = pieces_of(text)
+    assert time.process_time() - began < 5, "by the square of its length it took minutes"
+    assert len(pieces) == MOST_PIECES
+    assert all(piece in text for piece in pieces)
+
+
+def test_an_image_of_the_clipboard_is_a_name_of_ours_and_no_piece() -> None:
+    text = f"look at {IMAGE} and tell me what the harbour looks like today"
+    assert images_in(text) == [IMAGE]
+    assert not any("clipboard" in piece for piece in pieces_of(text))
+    assert images_in("no image here") == []
