@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
-from foundation.files import list_files
+from foundation.files import list_files, read_bytes
 from foundation.names import DRAFT, MIRROR, Grammar
 from foundation.paths import Workspace, is_draft_name
 from foundation.program import PROGRAM
@@ -23,6 +24,8 @@ from memory.memory import Memory
 from memory.names import shown
 from memory.records import IntegrityProblem
 from memory.settings import ArchiveSettings
+from memory.versions.file_history import is_versioned
+from memory.versions.objects import MOST_BYTES
 
 
 class CheckReport(Struct, frozen=True, kw_only=True):
@@ -62,11 +65,8 @@ def check(workspace: Workspace, settings: ArchiveSettings | None = None) -> Chec
         problems += memory.vault.check()
         problems += [one.problem for one in MirrorRecovery(workspace.conversations, memory.cold).missing()]
         problems += [one.problem for one in forged_files(workspace)]
-        problems += [
-            IntegrityProblem("version", str(one.version.number) if one.version else "manifest", one.message)
-            for one in memory.versions.store.check()
-        ]
-        problems += [_open_job(id_) for id_ in ForgetJournal(workspace.forgotten).open_ids()]
+        problems += _version_problems(memory)
+        problems += _open_jobs(workspace)
         return CheckReport(problems=_without_duplicates(problems), pages=len(memory.vault.pages()))
     except (Damaged, StoreError) as error:
         if not problems and not isinstance(error, Damaged):
@@ -77,9 +77,16 @@ def check(workspace: Workspace, settings: ArchiveSettings | None = None) -> Chec
         memory.close()
 
 
-def _open_job(id_: str) -> IntegrityProblem:
+def _version_problems(memory: Memory) -> list[IntegrityProblem]:
+    return [
+        IntegrityProblem("version", str(one.version.number) if one.version else "manifest", one.message)
+        for one in memory.versions.store.check()
+    ]
+
+
+def _open_jobs(workspace: Workspace) -> list[IntegrityProblem]:
     message = f"Something is not forgotten yet: `{PROGRAM} forget` goes on with it."
-    return IntegrityProblem("forgetting", id_, message)
+    return [IntegrityProblem("forgetting", id_, message) for id_ in ForgetJournal(workspace.forgotten).open_ids()]
 
 
 def check_and_repair(workspace: Workspace, now: datetime, settings: ArchiveSettings | None = None) -> CheckReport:
@@ -116,7 +123,9 @@ def check_and_repair(workspace: Workspace, now: datetime, settings: ArchiveSetti
             quarantine.copy_database(memory.cold)
             mirrors.restore([one])
             _report_restored(one, mended, lost)
+        mended += memory.versions.store.mend(partial(_versioned_file, workspace), quarantine.copy_path)
         left = [one.problem for one in mirrors.missing()]
+        left += [*_version_problems(memory), *_open_jobs(workspace)]
         pages = len(memory.vault.pages())
     finally:
         memory.close()
@@ -127,6 +136,14 @@ def check_and_repair(workspace: Workspace, now: datetime, settings: ArchiveSetti
         lost=tuple(lost),
         kept_at=quarantine.place,
     )
+
+
+def _versioned_file(workspace: Workspace, name: str) -> bytes:
+    """The file of which versions are kept, by its relative name. Raises OSError, PalimpsestError."""
+    if not is_versioned(name):
+        raise FileNotFoundError(name)
+    first, *below = name.split("/")
+    return read_bytes(workspace.followed(first).joinpath(*below), most=MOST_BYTES)
 
 
 def _without_forged_names(memory: Memory, quarantine: Quarantine) -> list[str]:

@@ -12,6 +12,7 @@ from foundation.files import (
     exists,
     make_private_file,
     make_private_folder,
+    read_bytes,
     replace,
     sync_folder,
     write_atomically,
@@ -39,6 +40,11 @@ class Quarantine:
         """Copies a file of the archive, unchanged."""
         self._make()
         write_atomically(child(self.folder, name), storage.read(name))
+
+    def copy_path(self, path: Path) -> None:
+        """Copies a file of the workspace, unchanged."""
+        self._make()
+        write_atomically(self.folder / f"{path.parent.name}-{path.name}", read_bytes(path, owned=True))
 
     def move_in(self, path: Path) -> Path:
         """Moves a file here, under a generated name; gives its path."""
