@@ -36,6 +36,8 @@ class CheckReport(Struct, frozen=True, kw_only=True):
     mended: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
     kept_at: Path | None = None
+    notice: str = ""
+    """Why it was only read, where its disk is full; "" otherwise."""
 
     def as_json(self) -> Mapping[str, Any]:
         """The object of `palimpsest check --json`, less its schema."""
@@ -56,7 +58,7 @@ class CheckReport(Struct, frozen=True, kw_only=True):
 def check(workspace: Workspace, settings: ArchiveSettings | None = None) -> CheckReport:
     """Checks the whole database, every pack, page and manifest. Changes nothing."""
     try:
-        memory = Memory.open(workspace, settings=settings)
+        memory = Memory.open(workspace, settings=settings, reads_when_full=True)
     except Damaged as error:
         return CheckReport(problems=(IntegrityProblem("file", workspace.database.name, error.message),), pages=0)
     problems = list[IntegrityProblem]()
@@ -67,7 +69,9 @@ def check(workspace: Workspace, settings: ArchiveSettings | None = None) -> Chec
         problems += [one.problem for one in forged_files(workspace)]
         problems += _version_problems(memory)
         problems += _open_jobs(workspace)
-        return CheckReport(problems=_without_duplicates(problems), pages=len(memory.vault.pages()))
+        notice = memory.access.notice if memory.access and memory.workspace.is_full else ""
+        pages = len(memory.vault.pages())
+        return CheckReport(problems=_without_duplicates(problems), pages=pages, notice=notice)
     except (Damaged, StoreError) as error:
         if not problems and not isinstance(error, Damaged):
             raise
