@@ -251,7 +251,7 @@ def _print_result(result: BackupResult, place: BackupPlace) -> None:
             f"`--keep` counts such a snapshot as older than this one; `restore --at ID` says which one you mean."
         )
     for name in result.skipped:
-        output.narrate(f"{name} is a link or no regular file, and is not saved.")
+        output.narrate(f"{name} is a link, no regular file or too deep a path, and is not saved.")
     if snapshot.packs_at:
         output.narrate(f"Packs are at {snapshot.packs_at} and are not part of the backup.")
 

@@ -37,7 +37,7 @@ class BackupResult(Struct, frozen=True, kw_only=True):
     new_bytes: int
     """Bytes written, compressed, without the manifest."""
     skipped: tuple[str, ...]
-    """Names that are no regular files, or links: not saved."""
+    """Names that are no regular files, links, or too deep paths: not saved."""
     removed: Removed
     dated_later: tuple[str, ...] = ()
     """Ids of snapshots of this workspace that bear a later date, removed or not: the clock was ahead, or is behind."""
