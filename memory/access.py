@@ -15,7 +15,7 @@ from foundation.paths import Workspace
 from foundation.program import PROGRAM
 from foundation.terminal_text import visible
 from foundation.workspace_trust import TrustState, TrustStore, trust_command
-from memory.errors import ReadOnly
+from memory.errors import ReadOnly, StoreFull
 
 if TYPE_CHECKING:  # SQLite is loaded with the first store: a new workspace draws its first frame without it
     from memory.cold import ColdStore
@@ -41,34 +41,47 @@ class WorkspaceAccess:
             return cls(structs.replace(workspace, scratch=None, links=trust_state.links), trust_state, trust)
         if workspace.scratch is not None:
             return cls(workspace, trust_state, trust)
-        scratch = resolve_path(Path(tempfile.mkdtemp(prefix="palimpsest-")))  # 0700, and outside of the workspace
+        scratch = _new_scratch()
         access = cls(structs.replace(workspace, scratch=scratch), trust_state, trust)
         access._made = scratch
         return access
 
-    def open_store(self, analyse: "WorkspaceAnalyser", clock: Clock) -> "ColdStore":
-        """The cold store, to be written to or untouched. What is made here is trusted. Raises MemoryFailure."""
+    def open_store(self, analyse: "WorkspaceAnalyser", clock: Clock, *, reads_when_full: bool = False) -> "ColdStore":
+        """The cold store, to be written to or untouched. What is made here is trusted. Raises MemoryFailure.
+
+        With `reads_when_full` it is open read-only where its disk has no space: StoreFull is not raised.
+        """
         from memory.cold import ColdStore
 
         workspace = self.workspace
         if workspace.scratch is not None:
-            return ColdStore.open_untouched(
-                workspace.database,
-                workspace.scratch,
-                lambda: not_trusted(workspace, self.trust_state),
-                analyse=analyse,
-                clock=clock,
-            )
+            return self._open_untouched(workspace, workspace.scratch, analyse, clock)
         if not workspace.brings_state:  # trusted first: a kill right after the store was made leaves it the user's own
             make_folder(workspace.root)
             with suppress(
                 OSError, PalimpsestError
             ):  # the configuration folder is read-only: the question comes again next time
                 self._trust.trust(workspace, "")
-        cold = ColdStore.open(workspace.database, analyse=analyse, clock=clock)
+        try:
+            cold = ColdStore.open(workspace.database, analyse=analyse, clock=clock)
+        except StoreFull:
+            if not reads_when_full:
+                raise
+            self._made = scratch = _new_scratch()
+            self.workspace = structs.replace(workspace, scratch=scratch, is_full=True)
+            return self._open_untouched(self.workspace, scratch, analyse, clock)
         cold.before_first_entry_goes = lambda entry: self._expect(cold, entry)
         self.note_first_entry(cold)
         return cold
+
+    def _open_untouched(
+        self, workspace: Workspace, scratch: Path, analyse: "WorkspaceAnalyser", clock: Clock
+    ) -> "ColdStore":
+        from memory.cold import ColdStore
+
+        return ColdStore.open_untouched(
+            workspace.database, scratch, lambda: refusal(workspace, self.trust_state), analyse=analyse, clock=clock
+        )
 
     def note_first_entry(self, cold: "ColdStore") -> None:
         """Keeps the record of a trusted workspace complete: its identity, and its first entry by now."""
@@ -97,7 +110,8 @@ class WorkspaceAccess:
     def notice_naming(self, settings: Sequence[str] | None) -> str:
         """The same, with the settings of config.yaml that are not in force; None where they were not read."""
         notice = trust_notice(self.workspace, self.trust_state, settings)
-        return " ".join(filter(None, (self._trust.set_aside, notice)))
+        full = f"{_no_space(self.workspace)}: the workspace is open read-only." if self.workspace.is_full else ""
+        return " ".join(filter(None, (full, self._trust.set_aside, notice)))
 
     def has_skill(self, name: str) -> bool:
         """Whether the skill's file (relative name) is as its owner trusted it, now."""
@@ -209,7 +223,26 @@ def not_trusted(workspace: Workspace, trust_state: TrustState | None = None) -> 
     )
 
 
+def refusal(workspace: Workspace, trust_state: TrustState | None = None) -> ReadOnly | StoreFull:
+    """The error for whoever wants to write to a workspace that is only read: not trusted, or on a full disk."""
+    if not workspace.is_full:
+        return not_trusted(workspace, trust_state)
+    return StoreFull(
+        "No space is left",
+        f"{_no_space(workspace)}. Nothing of this was written, and all that came before is safe.",
+        "Free some space, then try again.",
+    )
+
+
 def refuse_read_only(workspace: Workspace, trust_state: TrustState | None = None) -> None:
-    """Raises ReadOnly where the workspace is only read; with `trust_state` it says why."""
+    """Raises `refusal` where the workspace is only read; with `trust_state` it says why."""
     if workspace.scratch is not None:
-        raise not_trusted(workspace, trust_state)
+        raise refusal(workspace, trust_state)
+
+
+def _no_space(workspace: Workspace) -> str:
+    return f"The disk of {visible(str(workspace.root))} is full"
+
+
+def _new_scratch() -> Path:
+    return resolve_path(Path(tempfile.mkdtemp(prefix="palimpsest-")))  # 0700, and outside of the workspace

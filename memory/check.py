@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
-from foundation.files import list_files
+from foundation.files import list_files, read_bytes
 from foundation.names import DRAFT, MIRROR, Grammar
 from foundation.paths import Workspace, is_draft_name
 from foundation.program import PROGRAM
@@ -23,6 +24,8 @@ from memory.memory import Memory
 from memory.names import shown
 from memory.records import IntegrityProblem
 from memory.settings import ArchiveSettings
+from memory.versions.file_history import is_versioned
+from memory.versions.objects import MOST_BYTES
 
 
 class CheckReport(Struct, frozen=True, kw_only=True):
@@ -33,6 +36,8 @@ class CheckReport(Struct, frozen=True, kw_only=True):
     mended: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
     kept_at: Path | None = None
+    notice: str = ""
+    """Why it was only read, where its disk is full; "" otherwise."""
 
     def as_json(self) -> Mapping[str, Any]:
         """The object of `palimpsest check --json`, less its schema."""
@@ -53,7 +58,7 @@ class CheckReport(Struct, frozen=True, kw_only=True):
 def check(workspace: Workspace, settings: ArchiveSettings | None = None) -> CheckReport:
     """Checks the whole database, every pack, page and manifest. Changes nothing."""
     try:
-        memory = Memory.open(workspace, settings=settings)
+        memory = Memory.open(workspace, settings=settings, reads_when_full=True)
     except Damaged as error:
         return CheckReport(problems=(IntegrityProblem("file", workspace.database.name, error.message),), pages=0)
     problems = list[IntegrityProblem]()
@@ -62,16 +67,15 @@ def check(workspace: Workspace, settings: ArchiveSettings | None = None) -> Chec
         problems += memory.vault.check()
         problems += [one.problem for one in MirrorRecovery(workspace.conversations, memory.cold).missing()]
         problems += [one.problem for one in forged_files(workspace)]
-        problems += [
-            IntegrityProblem("version", str(one.version.number) if one.version else "manifest", one.message)
-            for one in memory.versions.store.check()
-        ]
+        problems += _version_problems(memory)
         problems += [
             IntegrityProblem("tombstones", damage.file, damage.message)
             for damage in memory.conversations.tombstones.damages()
         ]
-        problems += [_open_job(id_) for id_ in ForgetJournal(workspace.forgotten).open_ids()]
-        return CheckReport(problems=_without_duplicates(problems), pages=len(memory.vault.pages()))
+        problems += _open_jobs(workspace)
+        notice = memory.access.notice if memory.access and memory.workspace.is_full else ""
+        pages = len(memory.vault.pages())
+        return CheckReport(problems=_without_duplicates(problems), pages=pages, notice=notice)
     except (Damaged, StoreError) as error:
         if not problems and not isinstance(error, Damaged):
             raise
@@ -81,9 +85,16 @@ def check(workspace: Workspace, settings: ArchiveSettings | None = None) -> Chec
         memory.close()
 
 
-def _open_job(id_: str) -> IntegrityProblem:
+def _version_problems(memory: Memory) -> list[IntegrityProblem]:
+    return [
+        IntegrityProblem("version", str(one.version.number) if one.version else "manifest", one.message)
+        for one in memory.versions.store.check()
+    ]
+
+
+def _open_jobs(workspace: Workspace) -> list[IntegrityProblem]:
     message = f"Something is not forgotten yet: `{PROGRAM} forget` goes on with it."
-    return IntegrityProblem("forgetting", id_, message)
+    return [IntegrityProblem("forgetting", id_, message) for id_ in ForgetJournal(workspace.forgotten).open_ids()]
 
 
 def check_and_repair(workspace: Workspace, now: datetime, settings: ArchiveSettings | None = None) -> CheckReport:
@@ -123,7 +134,9 @@ def check_and_repair(workspace: Workspace, now: datetime, settings: ArchiveSetti
         of_tombstones = memory.conversations.tombstones.repair(quarantine.copy_path)
         mended += of_tombstones[0]
         lost += of_tombstones[1]
+        mended += memory.versions.store.mend(partial(_versioned_file, workspace), quarantine.copy_path)
         left = [one.problem for one in mirrors.missing()]
+        left += [*_version_problems(memory), *_open_jobs(workspace)]
         pages = len(memory.vault.pages())
     finally:
         memory.close()
@@ -134,6 +147,14 @@ def check_and_repair(workspace: Workspace, now: datetime, settings: ArchiveSetti
         lost=tuple(lost),
         kept_at=quarantine.place,
     )
+
+
+def _versioned_file(workspace: Workspace, name: str) -> bytes:
+    """The file of which versions are kept, by its relative name. Raises OSError, PalimpsestError."""
+    if not is_versioned(name):
+        raise FileNotFoundError(name)
+    first, *below = name.split("/")
+    return read_bytes(workspace.followed(first).joinpath(*below), most=MOST_BYTES)
 
 
 def _without_forged_names(memory: Memory, quarantine: Quarantine) -> list[str]:

@@ -82,18 +82,22 @@ class Memory:
         *,
         read_only: bool | None = None,
         trust: TrustStore | None = None,
+        reads_when_full: bool = False,
     ) -> Self:
         """Opens the store, or makes it. Raises MemoryFailure where it cannot be opened or is newer than this program.
 
         A workspace that brings state and is not in `trust` (the user's own store where None is given) is opened to be
         read alone, as is any with `read_only`: nothing is written below it, and what would raises ReadOnly.
 
+        With `reads_when_full` so is one whose disk has no space, for a caller that only reads: what would write raises
+        StoreFull.
+
         `settings` configure pages and their storage, `embedding` the embedders; no request is made before it is needed.
         """
         clock = clock or SystemClock()
         access = WorkspaceAccess.of(workspace, trust or trust_store(os.environ), read_only=read_only)
         try:
-            cold = access.open_store(Analyser(workspace.entities_yaml), clock)
+            cold = access.open_store(Analyser(workspace.entities_yaml), clock, reads_when_full=reads_when_full)
         except BaseException:
             access.close()
             raise

@@ -244,8 +244,14 @@ def _print_result(result: BackupResult, place: BackupPlace) -> None:
     output.line(f"{snapshot.id} at {place.name}: {files}; {new}.")
     if removed.snapshots:
         output.line(f"{counted(removed.snapshots, 'old snapshot')} removed, {format_size(removed.bytes)}.")
+    if later := result.dated_later:
+        bear = "bears" if len(later) == 1 else "bear"
+        output.narrate(
+            f"{', '.join(later)} {bear} a later date than this snapshot: the clock was ahead then, or is behind now. "
+            f"`--keep` counts such a snapshot as older than this one; `restore --at ID` says which one you mean."
+        )
     for name in result.skipped:
-        output.narrate(f"{name} is a link or no regular file, and is not saved.")
+        output.narrate(f"{name} is a link, no regular file or too deep a path, and is not saved.")
     if snapshot.packs_at:
         output.narrate(f"Packs are at {snapshot.packs_at} and are not part of the backup.")
 
@@ -258,6 +264,7 @@ def _result_object(result: BackupResult, place: BackupPlace) -> dict[str, Any]:
         "new_bytes": result.new_bytes,
         "skipped": list(result.skipped),
         "removed": output.plain_values(result.removed),
+        "dated_later": list(result.dated_later),
     }
 
 

@@ -17,6 +17,7 @@ from foundation.program import PROGRAM
 
 if TYPE_CHECKING:  # the help of a command must not load the store
     from foundation.paths import Workspace
+    from memory.check import CheckReport
     from memory.records import IntegrityProblem
 
 
@@ -45,6 +46,8 @@ def command(*, repair: bool) -> None:
     if not repair:
         invocation.report_trust(workspace)
     report = check_and_repair(workspace, datetime.now(UTC), settings) if repair else check(workspace, settings)
+    if report.notice:
+        output.narrate(report.notice)
     if repair:
         kept = report.kept_at or Quarantine(workspace.damaged, datetime.now(UTC)).folder
         if lost := set_aside_unreadable(Checkpoints(workspace.checkpoints, SystemClock()), kept):
@@ -54,21 +57,25 @@ def command(*, repair: bool) -> None:
     if invocation.json:
         output.json_object(report.as_json())
     else:
-        for sentence in report.mended:
-            output.line(f"mended: {sentence}")
-        for sentence in report.lost:
-            output.line(f"lost: {sentence}")
-        for problem in report.problems:
-            if any(problem.where in sentence for sentence in report.lost):
-                continue  # already printed
-            output.line(f"{problem.what} {problem.where}: {problem.message}")
-        if report.kept_at:
-            output.narrate(f"What was damaged is kept in {report.kept_at}.")
-        if not report.problems and not report.lost:
-            output.narrate(f"All is well; {report.pages:,} pages were read and compared.")
-        elif not repair:
-            output.narrate(f"`{PROGRAM} check --repair` mends what can be mended, and keeps a copy of what it changes.")
+        _print_report(report, repair=repair)
     invocation.status = 1 if report.problems or report.lost else 0
+
+
+def _print_report(report: CheckReport, *, repair: bool) -> None:
+    for sentence in report.mended:
+        output.line(f"mended: {sentence}")
+    for sentence in report.lost:
+        output.line(f"lost: {sentence}")
+    for problem in report.problems:
+        if any(problem.where in sentence for sentence in report.lost):
+            continue  # already printed
+        output.line(f"{problem.what} {problem.where}: {problem.message}")
+    if report.kept_at:
+        output.narrate(f"What was damaged is kept in {report.kept_at}.")
+    if not report.problems and not report.lost:
+        output.narrate(f"All is well; {report.pages:,} pages were read and compared.")
+    elif not repair:
+        output.narrate(f"`{PROGRAM} check --repair` mends what can be mended, and keeps a copy of what it changes.")
 
 
 def _record(invocation: Invocation, workspace: Workspace, problems: Sequence[IntegrityProblem]) -> None:

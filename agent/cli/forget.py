@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -59,7 +60,10 @@ def command(name: str | None, conversation: str | None, before: str | None, dry_
     something is in use or out of reach, also a location of `sync`.
     """
     invocation = current()
-    with invocation.memory(for_writing=not dry_run, finishing=bool(name or conversation or before)) as memory:
+    with (
+        _explaining_a_full_disk(invocation),
+        invocation.memory(for_writing=not dry_run, finishing=bool(name or conversation or before)) as memory,
+    ):
         if not (name or conversation or before):
             _go_on(invocation, memory, as_json=invocation.json)
             return
@@ -77,6 +81,22 @@ def command(name: str | None, conversation: str | None, before: str | None, dry_
         if not yes:
             planned = _confirmed(memory, planned)
         _finish(invocation, planned, forget_everywhere(memory, planned, invocation.location_access, _report))
+
+
+@contextmanager
+def _explaining_a_full_disk(invocation: Invocation) -> Generator[None]:
+    """A StoreFull before anything is written down says that forgetting needs room, and that all is as it was."""
+    from memory.errors import StoreFull
+
+    try:
+        yield
+    except StoreFull as error:
+        raise StoreFull(
+            "Nothing was forgotten",
+            f"The disk of {invocation.workspace.root} is full. Forgetting needs a little room: it notes what is to go, "
+            "and writes files anew without it.",
+            "Free some space on that disk, then run it again.",
+        ) from error
 
 
 def _finish(invocation: Invocation, planned: ForgetPlan, receipt: ForgetReceipt) -> None:

@@ -190,6 +190,7 @@ class Invocation:
             settings=config.archive,
             embedding=embedding_of(config),
             trust=trust_store(self.environment),
+            reads_when_full=not for_writing,
         )
         memory.scope = lambda: config.context.scope
         try:

@@ -21,6 +21,7 @@ from foundation.errors import Misuse, PalimpsestError
 from foundation.program import PROGRAM
 
 INTERRUPTED = 130
+_NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 class UnexpectedError(PalimpsestError):
@@ -85,7 +86,10 @@ def _misuse(error: click.ClickException) -> Misuse:
 
 def _disk_refused(error: OSError) -> PalimpsestError:
     where = f": {error.filename}" if error.filename else ""
-    return DiskRefused("The system refused", f"{error.strerror or error}{where}.", "What was stored before is safe.")
+    hint = "What was stored before is safe."
+    if error.errno in _NO_SPACE:
+        hint = f"Free some space on that disk, then run it again. {hint}"
+    return DiskRefused("The system refused", f"{error.strerror or error}{where}.", hint)
 
 
 def unexpected_error(error: Exception) -> PalimpsestError:

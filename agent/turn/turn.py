@@ -16,6 +16,7 @@ from agent.events import ContextOverflowed, SessionEvent
 from agent.permissions.action import PermissionAnswer
 from agent.turn.automatic_compaction import AutomaticCompaction
 from agent.turn.call_limits import REPEATS_ASKED, mistaken_calls, too_many_calls, too_many_repeats
+from agent.turn.failure import turn_failure
 from agent.turn.model_events import session_event
 from agent.turn.overflow import OVERFLOW, OverflowRetry
 from agent.turn.ports import TurnInput, TurnPorts
@@ -50,6 +51,7 @@ class TurnRun:
         self._is_over = False
         self._is_rejected = False  # the newest request: it is sent once more
         self._hook_text = ""  # what hooks add to the message
+        self._is_message_stored = False
         self._reloaded: list[str] = []  # files that this turn reported as changed
         self._overflow = OverflowRetry(ports.context_settings)
         self._compaction = AutomaticCompaction(ports, lambda: self._stopped)
@@ -80,15 +82,8 @@ class TurnRun:
             async with aclosing(self._steps()) as steps:
                 async for event in steps:
                     yield event
-        except PalimpsestError as error:
-            yield events.TurnFailed(error.code, error.title, error.message, error.hint)
-        except OSError as error:
-            yield events.TurnFailed(
-                "disk",
-                "The disk refused",
-                f"{error.strerror or error}: {error.filename or 'the store'}.",
-                "What was stored before is safe. Free some space or check the folder's rights, then send it again.",
-            )
+        except (PalimpsestError, OSError) as error:
+            yield turn_failure(error, is_message_stored=self._is_message_stored)
         finally:
             if self._prefetch is not None:
                 self._prefetch.end()
@@ -223,7 +218,10 @@ class TurnRun:
                 async for event in steps:
                     yield event
             await self._begin_prefetch()  # its search finds what was just archived
-        for event in await asyncio.to_thread(ports.store.message, self._message):
+        self._is_message_stored = False
+        stored = await asyncio.to_thread(ports.store.message, self._message)
+        self._is_message_stored = True
+        for event in stored:
             yield event
         if ports.hooks:
             ports.hooks.note_conversation(ports.store.conversation.id)

@@ -88,7 +88,7 @@ def atomic_writer(path: Path) -> Generator[BinaryIO]:
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
     file = open_new(temporary)
     try:
-        with file:
+        with _naming(path), file:
             yield file
             file.flush()
             sync_handle(file.fileno())
@@ -111,7 +111,7 @@ def write_temporary(path: Path, text: Cleared | bytes, *, suffix: str = ".tmp", 
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}{suffix}")
     file = open_new(temporary)
     try:
-        with file:
+        with _naming(path), file:
             file.write(body)
             if current is not None and stat.S_IMODE(current.st_mode) != PRIVATE and not WINDOWS:
                 os.fchmod(file.fileno(), stat.S_IMODE(current.st_mode))
@@ -131,7 +131,7 @@ def append(path: Path, data: bytes, *, sync: bool = False) -> None:
     the name of a new file, outlive a power cut.
     """
     is_new = sync and status(path) is None
-    with _apart(path, lambda: open_for_appending(path)) as file:
+    with _naming(path), _apart(path, lambda: open_for_appending(path)) as file:
         file.write(data)
         file.flush()
         if sync:
@@ -160,6 +160,17 @@ def touch(path: Path, when: float | None = None) -> None:
         os.utime(handle if os.utime in os.supports_fd else path, None if when is None else (when, when))
     finally:
         os.close(handle)
+
+
+@contextmanager
+def _naming(path: Path) -> Generator[None]:
+    """Gives an OSError of a descriptor, which names no file, the name of this one."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = str(path)
+        raise
 
 
 def _apart(path: Path, opened: Callable[[], T]) -> T:

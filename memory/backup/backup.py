@@ -20,7 +20,7 @@ from memory.backup.pieces import DATABASE_PIECE, FILE_PIECE, cut, encode_piece
 from memory.backup.pieces import SUFFIX as PIECE
 from memory.backup.place import BackupPlace, LocalPlace, held
 from memory.backup.reminder import LastBackup, record_backup
-from memory.backup.retention import Removed, readable_snapshots, remove_old, remove_unneeded
+from memory.backup.retention import Removed, dated_later, readable_snapshots, remove_old, remove_unneeded
 from memory.backup.snapshot import SUFFIX, SavedFile, Snapshot, digest_of, encode_snapshot
 from memory.backup.sources import Sources, WorkspaceFile
 from memory.versions.objects import content_name
@@ -37,8 +37,10 @@ class BackupResult(Struct, frozen=True, kw_only=True):
     new_bytes: int
     """Bytes written, compressed, without the manifest."""
     skipped: tuple[str, ...]
-    """Names that are no regular files, or links: not saved."""
+    """Names that are no regular files, links, or too deep paths: not saved."""
     removed: Removed
+    dated_later: tuple[str, ...] = ()
+    """Ids of snapshots of this workspace that bear a later date, removed or not: the clock was ahead, or is behind."""
 
 
 def back_up(
@@ -84,9 +86,9 @@ def back_up(
         finally:
             remove_tree(copies)
         record_backup(workspace, LastBackup(place=place.name, time_ms=snapshot.time_ms, snapshot=snapshot.id))
-        removed = Removed()
+        later, removed = dated_later(place, snapshot), Removed()
         if keep:
-            removed = remove_old(place, keep, snapshot.origin)
+            removed = remove_old(place, keep, snapshot)
         elif isinstance(place, LocalPlace):  # behind fsspec, another device may be writing pieces now
             removed = remove_unneeded(place)
         return BackupResult(
@@ -95,6 +97,7 @@ def back_up(
             new_bytes=sum(writer.sizes[name] for name in writer.new),
             skipped=saved.skipped,
             removed=removed,
+            dated_later=later,
         )
 
 

@@ -20,6 +20,7 @@ from foundation.files import (
     remove_tree,
     replace,
     resolve_path,
+    status,
     sync_folder,
     touch,
 )
@@ -126,7 +127,14 @@ def _write(place: BackupPlace, file: SavedFile, root: Path) -> None:
     except BackupDamaged:
         remove(path)
         raise
-    if _digest(path) != file.sha256:
+    except FileExistsError as error:  # a disk that takes a letter and its capital for the same
+        raise UnusableFolder(
+            "Two files of one name",
+            f"{file.path} has the name of another file of the snapshot, as the disk of {root.parent} reads names.",
+            "Restore it to a disk that tells capitals apart.",
+        ) from error
+    found = status(path)
+    if found is None or found.st_size != file.size or _digest(path) != file.sha256:
         remove(path)
         raise BackupDamaged("A file was not restored", f"{file.path} reads back as something else than was saved.")
     touch(path, file.mtime_ns / 1e9)

@@ -27,16 +27,31 @@ def readable_snapshots(place: BackupPlace) -> tuple[list[Snapshot], list[BackupD
     return found, unreadable
 
 
-def remove_old(place: BackupPlace, keep: int, origin: tuple[str, str]) -> Removed:
-    """Removes all but the newest `keep` snapshots of one workspace, then what nothing needs any more."""
+def dated_later(place: BackupPlace, made: Snapshot) -> tuple[str, ...]:
+    """The ids of the snapshots of the same workspace that bear a later date than the one just made."""
     snapshots, _ = readable_snapshots(place)
-    old = [snapshot for snapshot in snapshots if snapshot.origin == origin][:-keep]
+    return tuple(each.id for each in _others(snapshots, made) if each.time_ms > made.time_ms)
+
+
+def remove_old(place: BackupPlace, keep: int, made: Snapshot) -> Removed:
+    """Removes all but the newest `keep` snapshots of one workspace, then what nothing needs any more.
+
+    `made`, the snapshot of this run, is the newest and stays. One that bears a later date was made while the clock was
+    ahead: it goes first.
+    """
+    snapshots, _ = readable_snapshots(place)
+    others = sorted(_others(snapshots, made), key=lambda each: (each.time_ms <= made.time_ms, each.time_ms))
+    old = [*others, made][:-keep]
     sizes = place.sizes()
     for snapshot in old:
         place.delete(snapshot.id + SUFFIX)
     rest = remove_unneeded(place)
     manifests = sum(sizes.get(snapshot.id + SUFFIX, 0) for snapshot in old)
     return Removed(len(old), rest.pieces, rest.bytes + manifests)
+
+
+def _others(snapshots: list[Snapshot], made: Snapshot) -> list[Snapshot]:
+    return [each for each in snapshots if each.origin == made.origin and each.id != made.id]
 
 
 def remove_unneeded(place: BackupPlace) -> Removed:

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
@@ -9,10 +10,10 @@ import msgspec
 from msgspec import Struct
 
 from foundation.clock import parse_ms
-from foundation.files.folders import WINDOWS
 from foundation.typed_json import decode_json
 from memory.backup.errors import BackupDamaged, NewerBackup, NotABackup
 from memory.backup.place import BackupPlace
+from memory.backup.sources import is_savable
 from memory.errors import Damaged
 from memory.versions.objects import checked, unchecked
 from memory.zstd import packer, unpack
@@ -21,8 +22,9 @@ SUFFIX: Final = ".snapshot"
 _FAMILY: Final = b"PBS"
 _MAGIC: Final = b"PBS1"
 _MOST: Final = 512 * 2**20  # bytes of a manifest
-_PATH: Final = re.compile(r"(?:(?!\.{1,2}(?:/|\Z))[^/\0]+(?:/(?!\Z)|\Z))+")
-_DRIVE: Final = re.compile(r"[A-Za-z]:")
+_PIECE: Final = re.compile(r"[0-9a-f]{64}")
+_MOST_PIECE: Final = 2**20  # bytes of a piece, as memory.backup.pieces has them
+_SHOWN: Final = 80  # characters of a path in a sentence
 
 
 class SavedFile(Struct, frozen=True, kw_only=True):
@@ -97,19 +99,22 @@ def read_snapshot(place: BackupPlace, id: str) -> Snapshot:  # noqa: A002 - the 
             f"A newer version of this program wrote {id} at {place.name}.",
             "Install that version to read it. It was left as it is.",
         )
-    frame = unchecked(_MAGIC, stored)
+    frame, fault = unchecked(_MAGIC, stored), ""
     try:
         if frame is not None:
             snapshot = decode_json(unpack(frame, limit=_MOST), Snapshot)
-            if (
-                snapshot.id == id
-                and snapshot.digest == digest_of(snapshot.files)
-                and all(map(_is_plain, snapshot.files))
-            ):
-                return snapshot
+            if snapshot.id == id and snapshot.digest == digest_of(snapshot.files):
+                fault = _forged_part(snapshot)
+                if not fault:
+                    return snapshot
     except (Damaged, msgspec.DecodeError, OSError, OverflowError, ValueError):  # a time that is none
         pass
-    raise BackupDamaged("A snapshot is damaged", f"{id}{SUFFIX} at {place.name} is not what was written.")
+    why = f"is damaged or forged: {fault}" if fault else "is not what was written."
+    raise BackupDamaged(
+        "A snapshot is damaged",
+        f"{id}{SUFFIX} at {place.name} {why}",
+        "Another snapshot may be whole: `backup list` shows them, `backup restore --at ID` restores one.",
+    )
 
 
 def snapshot_ids(place: BackupPlace) -> list[str]:
@@ -124,6 +129,29 @@ def snapshot_ids(place: BackupPlace) -> list[str]:
     return ids
 
 
-def _is_plain(file: SavedFile) -> bool:
-    """Whether the path leads to no place outside of the folder that it is restored to."""
-    return bool(_PATH.fullmatch(file.path)) and not _DRIVE.match(file.path) and not (WINDOWS and "\\" in file.path)
+def _forged_part(snapshot: Snapshot) -> str:
+    """What no backup has written, as a sentence: a path, a size, or the name of a piece; "" where there is none."""
+    paths = set[str]()
+    for file in snapshot.files:
+        path = repr(file.path if len(file.path) <= _SHOWN else file.path[:_SHOWN] + "…")
+        if not is_savable(file.path):
+            return f"it has a file at {path}, where no backup has one."
+        if file.path in paths:
+            return f"it has two files at {path}."
+        if not 0 <= file.size <= len(file.pieces) * _MOST_PIECE:
+            return f"the size of {path}, {file.size:,} bytes, is not that of its pieces."
+        paths.add(file.path)
+    for file in snapshot.files:
+        if above := next((each for each in _folders_above(file.path) if each in paths), None):
+            return f"it has {above[:_SHOWN]!r} as a file and as a folder."
+    if not all(map(_PIECE.fullmatch, snapshot.pieces)) or any(
+        name not in snapshot.pieces for file in snapshot.files for name in file.pieces
+    ):
+        return "it names a piece that no backup has."
+    return ""
+
+
+def _folders_above(path: str) -> Iterator[str]:
+    while "/" in path:
+        path = path.rpartition("/")[0]
+        yield path

@@ -5,12 +5,14 @@ to: notes and mirrors, lists of versions and checkpoints, the database; then pac
 None of the latter is ever changed, so that what an earlier list names is there, unless it was deleted meanwhile.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from foundation.files import scan, status
+from foundation.files.folders import WINDOWS
 from foundation.paths import LINKABLE_FILES, LINKABLE_FOLDERS, Workspace
 
 MADE_AGAIN = frozenset(
@@ -32,6 +34,27 @@ _REWRITTEN = (".manifest", "/workspace.id", "/deleted.ids")
 _BODIES = ("packs", "versions/objects", "checkpoints/objects", "knowledge")
 
 
+_FILES: Final = frozenset({*LINKABLE_FILES, "entities.yaml"})
+_FOLDERS: Final = (*LINKABLE_FOLDERS, "conversations", ".palimpsest")
+_PLAIN: Final = re.compile(r"(?:(?!\.{1,2}(?:/|\Z))[^/\0]+(?:/(?!\Z)|\Z))+")
+_MOST_PARTS: Final = 64
+_MOST_CHARACTERS: Final = 1_024
+
+
+def is_savable(path: str) -> bool:
+    """Whether a backup may hold a file of this path in the workspace, with `/`.
+
+    It leads to no place outside, and is one of the person's own files or in one of the folders that are saved. What an
+    earlier release saved in `.palimpsest/` and this one makes again is accepted, a journal of the database is not.
+    """
+    if len(path) > _MOST_CHARACTERS or path.count("/") >= _MOST_PARTS or not _PLAIN.fullmatch(path):
+        return False
+    first, _, below = path.partition("/")
+    is_listed = first in _FOLDERS if below else first in _FILES
+    is_journal = first == ".palimpsest" and below.casefold().startswith("cold.db-")
+    return is_listed and not is_journal and not (WINDOWS and "\\" in path)
+
+
 class WorkspaceFile(NamedTuple):
     """A file to save, and its path in the workspace. `path` may be elsewhere, where its owner allowed a link."""
 
@@ -40,7 +63,7 @@ class WorkspaceFile(NamedTuple):
 
 
 class Sources:
-    """The files of one workspace. `skipped` collects names that are no regular files: links, sockets."""
+    """The files of one workspace. `skipped` collects names that are not saved: links, sockets, too deep paths."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
@@ -99,7 +122,9 @@ class Sources:
             below = f"{name}/{path.name}"
             if without(below):
                 continue
-            if S_ISDIR(file_status.st_mode):
+            if not is_savable(below):
+                self.skipped.add(below)
+            elif S_ISDIR(file_status.st_mode):
                 yield from self._below(below, path, without=without)
             elif S_ISREG(file_status.st_mode) and _is_utf8(below):
                 yield WorkspaceFile(below, path)

@@ -39,7 +39,7 @@ def _full(_: apsw.Error, path: Path) -> StoreFull:
     return StoreFull(
         "No space is left",
         f"{path} could not grow: the disk is full. Nothing of this was written, and all that came before is safe.",
-        "Free some space, then send it again.",
+        "Free some space, then try again.",
     )
 
 

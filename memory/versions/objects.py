@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from pathlib import Path
 from threading import Lock
 from typing import Final, NamedTuple
@@ -37,7 +37,7 @@ class Objects:
         """
         name = content_name(body)
         place = self._place(name)
-        if exists(place) and self._is_sound(name):
+        if exists(place) and self.is_sound(name):
             return name
         with self._packing:
             stored = (base and self._difference(body, base)) or checked(_WHOLE, packer()(body))
@@ -62,11 +62,19 @@ class Objects:
             with self._packing:
                 write_atomically(self._place(name), checked(_WHOLE, packer()(body)))
 
+    def put_again(self, body: bytes, keep: Callable[[Path], None]) -> None:
+        """Stores the bytes whole in place of a damaged file, which `keep` copies first. Raises OSError."""
+        place = self._place(content_name(body))
+        if exists(place):
+            keep(place)
+        self.put(body)
+
     def names(self) -> list[str]:
         """The names of all contents."""
         return [place.name for folder in list_folders(self._folder) for place in list_files(folder)]
 
-    def _is_sound(self, name: str) -> bool:
+    def is_sound(self, name: str) -> bool:
+        """Whether the content can be read and is what was stored."""
         try:
             self.get(name)
         except Damaged:

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from foundation.clock import Clock, to_ms
-from foundation.errors import Misuse
+from foundation.errors import Misuse, PalimpsestError
 from foundation.files import FileLock, make_private_folder
 from foundation.program import PROGRAM
 from memory.errors import Damaged
@@ -180,6 +180,25 @@ class VersionStore:
             except Damaged as error:
                 problems.append(VersionProblem(f"Version {version.number} of {version.path}: {error.message}", version))
         return problems
+
+    def mend(self, current: Callable[[str], bytes], keep: Callable[[Path], None]) -> list[str]:
+        """Stores a damaged content anew where the file that it is of still holds it; gives a sentence for each.
+
+        `current` reads a file by its relative name, `keep` puts a copy of a damaged one aside. Raises OSError,
+        LockTimeout.
+        """
+        damaged = [problem.version for problem in self.check() if problem.version is not None]
+        if not damaged:
+            return []
+        mended = list[str]()
+        with self._lock, self._between_processes:
+            for version in damaged:
+                with suppress(OSError, PalimpsestError):  # the file is gone, or is none: the problem stays
+                    body = current(version.path)
+                    if content_name(body) == version.sha256 and not self._objects.is_sound(version.sha256):
+                        self._objects.put_again(body, keep)
+                        mended.append(f"Version {version.number} of {version.path}: stored anew, from the file itself.")
+        return mended
 
     def _remove_unneeded(self, kept: Sequence[Version]) -> None:
         self._objects.remove_all_but(version.sha256 for version in kept if version.sha256)

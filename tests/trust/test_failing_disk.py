@@ -64,7 +64,23 @@ def can_mount() -> bool:
     )
 
 
-@pytest.mark.skipif(not can_mount(), reason="needs Linux and the right to mount a disk of one's own")
+def on_a_small_disk(module: str, disk: Path, *words: str) -> dict[str, Any]:
+    """What the module prints, run with a disk of 6 MB at that folder, which goes with the process."""
+    ran = subprocess.run(
+        ["unshare", "-Urm", "sh", "-c", MOUNT, "sh", str(disk), sys.executable, "-m", module, str(disk), *words],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr[-3000:]
+    return json.loads(ran.stdout)
+
+
+ON_A_SMALL_DISK = pytest.mark.skipif(not can_mount(), reason="needs Linux and the right to mount a disk of one's own")
+
+
+@ON_A_SMALL_DISK
 @pytest.mark.parametrize(
     "kinds",
     [
@@ -74,16 +90,37 @@ def can_mount() -> bool:
 )
 def test_a_real_disk_that_fills_up_loses_nothing_that_was_acknowledged(tmp_path: Path, kinds: tuple[str, ...]) -> None:
     disk = tmp_path / "disk"
-    script = [sys.executable, "-m", "tests.trust.fill_disk", str(disk), *kinds]
-    ran = subprocess.run(
-        ["unshare", "-Urm", "sh", "-c", MOUNT, "sh", str(disk), *script],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert ran.returncode == 0, ran.stderr[-3000:]
-    outcomes = json.loads(ran.stdout)
-    print(ran.stdout)
+    outcomes = on_a_small_disk("tests.trust.fill_disk", disk, *kinds)
+    print(json.dumps(outcomes))
     assert [line for outcome in outcomes.values() for line in outcome["wrong"]] == []
     assert all(outcome["refused"] and outcome["after"] for outcome in outcomes.values()), outcomes
+
+
+@ON_A_SMALL_DISK
+@pytest.mark.timeout(300)
+def test_on_a_disk_without_a_free_byte_all_can_be_read_and_a_refusal_is_true(tmp_path: Path) -> None:
+    outcomes = on_a_small_disk("tests.trust.full_disk_commands", tmp_path / "disk")
+    for command, words in {
+        "search teapot": "the teapot is blue",
+        "memory list": "the teapot is blue",
+        "memory log": "MEMORY.md",
+        "check": "",
+        "export": "exported/c_",
+        "forget teapot --dry-run": "where is the teapot?",
+    }.items():
+        status, out, err = outcomes[command]
+        assert (status, words in out) == (0, True), (command, out, err)
+        assert f"The disk of {tmp_path / 'disk' / 'workspace'} is full: the workspace is open read-only." in err, (
+            command
+        )
+    for command, words in {
+        "forget teapot --yes": "Nothing was forgotten",
+        "remember": "Nothing of this was written",
+        "memory edit": "Nothing of this was written",
+        "config set": ".palimpsest/config.yaml",
+        "-p": "Nothing of this was written",
+    }.items():
+        status, out, err = outcomes[command]
+        assert (status, words in err, "Free some space" in err) == (1, True, True), (command, out, err)
+    assert outcomes["after"][0] == 0, outcomes["after"]
+    assert "Forgotten: 2 entries" in outcomes["forgotten after"][1]

@@ -1,11 +1,13 @@
 """`palimpsest backup`, `backup list`, `check` and `restore`."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from tests.agent.conftest import Run
+from tests.fakes import FakeClock
 
 
 @pytest.fixture
@@ -35,6 +37,19 @@ def test_the_words_for_a_person(run: Run, bare: Run, place: Path, tmp_path: Path
     assert "each read back and compared" in said.out
     assert "all is well" in said.err
     assert "--trust" in said.err
+
+
+def test_a_snapshot_from_the_future_is_named_and_goes_first(
+    run: Run, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr("agent.cli.backup.SystemClock", lambda: FakeClock(datetime(2999, 1, 1, tzinfo=UTC)))
+        ahead = run("backup", str(place), "--json").json["snapshot"]["id"]
+    said = run("backup", str(place))
+    assert f"{ahead} bears a later date than this snapshot" in said.err
+    made = run("backup", str(place), "--keep", "1", "--json").json
+    assert (made["dated_later"], made["removed"]["snapshots"]) == ([ahead], 2)
+    assert [path.stem for path in place.glob("*.snapshot")] == [made["snapshot"]["id"]]
 
 
 def test_options_may_come_first(run: Run, place: Path) -> None:

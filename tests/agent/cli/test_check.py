@@ -12,8 +12,10 @@ from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from memory.archive.packs.pack import Pack
 from memory.archive.packs.storage import PAGES_A_FRAME
+from memory.forgotten.journal import ForgetJob, ForgetJournal
 from memory.memory import Memory
 from memory.pages.types import PageRow, numbered
+from memory.versions.objects import content_name
 from tests.agent.conftest import Run
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
@@ -264,3 +266,57 @@ def test_a_damaged_tombstone_is_named_and_mended_from_the_second_file(run: Run, 
     (kept,) = (root / ".palimpsest" / "damaged").rglob("*forgotten.jsonl")
     assert kept.read_bytes() != whole
     assert run("check").status == 0
+
+
+@pytest.fixture
+def versioned(run: Run, root: Path) -> Run:
+    """A workspace with two versions of MEMORY.md: the first is gone from the file, the second is what it holds."""
+    (root / "MEMORY.md").write_text("- the first text\n")
+    run("memory", "list")
+    (root / "MEMORY.md").write_text(NOTE)
+    run("memory", "list")
+    assert run("check").status == 0
+    return run
+
+
+def version_object(root: Path, text: str) -> Path:
+    name = content_name(text.encode())
+    return Workspace(root).versions / "objects" / name[:2] / name
+
+
+def test_a_repair_stores_a_damaged_version_anew_from_the_file_itself(versioned: Run, root: Path) -> None:
+    stored = version_object(root, NOTE)
+    damaged = damage(stored)
+    ran = versioned("check", "--repair", "--json")
+    assert (ran.status, ran.json["problems"], ran.json["lost"]) == (0, [], [])
+    assert "of MEMORY.md: stored anew" in ran.json["mended"][0]
+    assert (Path(ran.json["kept_at"]) / f"{stored.parent.name}-{stored.name}").read_bytes() == damaged
+    assert versioned("check").status == 0
+
+
+@pytest.mark.parametrize("what", ["flipped", "missing", "manifest"])
+def test_a_damaged_version_that_nothing_mends_is_said_by_the_repair_and_after_it(
+    versioned: Run, root: Path, what: str
+) -> None:
+    stored = version_object(root, "- the first text\n")
+    manifest = Workspace(root).versions / "manifest"
+    match what:
+        case "flipped":
+            damage(stored)
+        case "missing":
+            stored.unlink()
+        case _:
+            lines = manifest.read_bytes().splitlines(keepends=True)
+            manifest.write_bytes(b"".join([lines[0].replace(b"path", b"pbth"), *lines[1:]]))
+    before = versioned("check", "--json").json["problems"]
+    ran = versioned("check", "--repair")
+    assert (ran.status, "version " in ran.out, "All is well" in ran.err) == (1, True, False)
+    assert versioned("check", "--json").json["problems"] == before != []
+    assert "What is stored is damaged: " in versioned("-p", "/status").out
+
+
+def test_a_repair_names_what_is_not_forgotten_yet(run: Run, root: Path) -> None:
+    run("remember", "the quagga stands in the attic")
+    ForgetJournal(Workspace(root).forgotten).write(ForgetJob(id="f_0123456789ab", begun_ms=0))
+    ran = run("check", "--repair")
+    assert (ran.status, "not forgotten yet" in ran.out) == (1, True)

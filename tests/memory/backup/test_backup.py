@@ -4,6 +4,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -126,6 +127,30 @@ def test_a_snapshot_is_chosen_by_its_id_or_the_time(save: Save, place: LocalPlac
     for wrong in ("1999-01-01", "yesterday"):
         with pytest.raises(Exception, match=wrong):
             choose_snapshot(place, wrong)
+
+
+def test_a_snapshot_of_a_clock_that_was_ahead_never_costs_the_one_just_made(
+    filled: Memory, save: Save, place: LocalPlace, clock: FakeClock, tmp_path: Path
+) -> None:
+    note, now = filled.workspace.memory_md, clock.moment
+    note.write_text("- the word quagga\n")
+    clock.advance(400 * 86_400)
+    ahead = save().snapshot.id
+    clock.moment = now
+    past = save().snapshot.id
+    note.write_text("- nothing\n")
+    result = save(keep=2)
+    assert snapshot_ids(place) == [past, result.snapshot.id], "the one from the future goes first"
+    assert result.dated_later == (ahead,)
+    clock.advance(400 * 86_400)
+    ahead = save().snapshot.id
+    clock.moment = now + timedelta(hours=1)
+    result = save(keep=1)
+    assert (snapshot_ids(place), result.dated_later) == ([result.snapshot.id], (ahead,))
+    assert restored(place, tmp_path / "again").report.problems == ()
+    assert (tmp_path / "again" / "MEMORY.md").read_text() == "- nothing\n"
+    assert save(keep=1).dated_later == ()
+    assert check_backup(place).unneeded == 0
 
 
 def test_only_the_newest_snapshots_are_kept_and_their_pieces(

@@ -11,7 +11,7 @@ from memory.backup.errors import (
 )
 from memory.backup.place import LocalPlace
 from memory.backup.restore import restore
-from memory.backup.snapshot import SUFFIX, digest_of, encode_snapshot
+from memory.backup.snapshot import SUFFIX, SavedFile, Snapshot, digest_of, encode_snapshot
 from memory.backup.verify import check_backup
 from memory.errors import Damaged
 from memory.memory import Memory
@@ -80,18 +80,88 @@ def test_unreadable_snapshots_keep_all_pieces(filled: Memory, save: Save, place:
     assert save(keep=1).removed.pieces == 0
 
 
+def forge(real: Snapshot, *files: SavedFile) -> Snapshot:
+    return structs.replace(real, files=files, digest=digest_of(files), time_ms=real.time_ms + 1)
+
+
+def refused(place: LocalPlace, forged: Snapshot, target: Path) -> str:
+    """The sentence with which a forged snapshot is refused: by the check, and by a restore, which leaves nothing."""
+    place.write(forged.id + SUFFIX, encode_snapshot(forged))
+    with pytest.raises(BackupDamaged, match=forged.id) as caught:
+        restored(place, target, forged.id)
+    assert [problem.message for problem in check_backup(place).problems] == [caught.value.message]
+    assert place.name in caught.value.message
+    assert "backup list" in caught.value.hint
+    assert not target.exists()
+    assert not list(target.parent.glob(".again*"))
+    return caught.value.message
+
+
 @pytest.mark.parametrize(
-    "path", ["../outside.md", "/outside.md", "memory/../../outside.md", "memory//x", "./x", "memory/.", "C:x", "", "a/"]
+    "path",
+    [
+        *("../outside.md", "/outside.md", "memory/../../outside.md", "memory//x", "./x", "memory/.", "C:x", "", "a/"),
+        *(".git/hooks/post-checkout", ".mcp.json", "run.sh", "memory", ".palimpsest", "MEMORY.md/x", "memory.MD"),
+        *(".palimpsest/cold.db-wal", ".palimpsest/Cold.db-journal"),
+        *("memory/" + "d/" * 3_000 + "x.md", "memory/" + "x" * 5_000),
+    ],
 )
-def test_a_forged_snapshot_leads_nowhere_outside(save: Save, place: LocalPlace, tmp_path: Path, path: str) -> None:
+def test_a_forged_snapshot_writes_nothing_where_no_backup_does(
+    save: Save, place: LocalPlace, tmp_path: Path, path: str
+) -> None:
     real = save().snapshot
     note = next(file for file in real.files if file.path == "MEMORY.md")
-    files = (structs.replace(note, path=path),)
-    forged = structs.replace(real, files=files, digest=digest_of(files), time_ms=real.time_ms + 1)
-    place.write(forged.id + SUFFIX, encode_snapshot(forged))
-    with pytest.raises(BackupDamaged, match=forged.id):
-        restored(place, tmp_path / "again")
+    message = refused(place, forge(real, structs.replace(note, path=path)), tmp_path / "again")
+    assert "is damaged or forged: it has a file at " in message
+    assert len(message) < 400
     assert not (tmp_path / "outside.md").exists()
+
+
+def test_a_forged_size_twice_the_same_path_a_file_below_a_file_and_a_foreign_piece_are_refused(
+    filled: Memory, save: Save, place: LocalPlace, tmp_path: Path
+) -> None:
+    filled.workspace.memory_md.write_text("- a note\n")
+    real = save().snapshot
+    note = next(file for file in real.files if file.path == "MEMORY.md")
+    other, below = structs.replace(note, path="memory/a"), structs.replace(note, path="memory/a/b.md")
+    outside = structs.replace(note, pieces=("../../outside",))
+    for files, words in (
+        ((structs.replace(note, size=2**62),), "the size of 'MEMORY.md', 4,611,686,018,427,387,904 bytes, is not"),
+        ((structs.replace(note, size=-1),), "the size of 'MEMORY.md', -1 bytes, is not"),
+        ((note, note), "two files at 'MEMORY.md'"),
+        ((below, other), "'memory/a' as a file and as a folder"),
+        ((outside,), "names a piece that no backup has"),
+    ):
+        message = refused(place, forge(real, *files), tmp_path / "again")
+        assert "is damaged or forged: " in message
+        assert words in message
+        (place.folder / (forge(real, *files).id + SUFFIX)).unlink()
+
+
+def test_a_size_that_its_pieces_do_not_have_is_found_when_they_are_restored(
+    filled: Memory, save: Save, place: LocalPlace, tmp_path: Path
+) -> None:
+    filled.workspace.memory_md.write_text("- a note\n")
+    real = save().snapshot
+    note = next(file for file in real.files if file.path == "MEMORY.md")
+    forged = forge(real, structs.replace(note, size=note.size + 1))
+    place.write(forged.id + SUFFIX, encode_snapshot(forged))
+    with pytest.raises(BackupDamaged, match=r"MEMORY\.md cannot be restored"):
+        restored(place, tmp_path / "again", forged.id)
+    assert not (tmp_path / "again").exists()
+
+
+def test_a_path_that_no_restore_takes_is_not_saved_and_named(
+    filled: Memory, save: Save, place: LocalPlace, tmp_path: Path
+) -> None:
+    deepest = filled.workspace.memory_dir.joinpath(*["d"] * 62)
+    (deepest / "e").mkdir(parents=True)
+    (deepest / "kept.md").write_text("- kept\n")
+    (deepest / "e" / "too deep.md").write_text("- not saved\n")
+    result = save()
+    assert result.skipped == ("memory/" + "d/" * 62 + "e/too deep.md",)
+    assert restored(place, tmp_path / "again").report.problems == ()
+    assert (tmp_path / "again" / "memory" / deepest.relative_to(filled.workspace.memory_dir) / "kept.md").exists()
 
 
 def test_a_torn_piece_of_a_backup_that_was_cut_short_is_not_believed(

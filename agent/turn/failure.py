@@ -1,0 +1,31 @@
+"""The failure of a turn as its last event: what is kept, and what to do."""
+
+import errno
+from typing import Final
+
+from agent import events
+from foundation.errors import PalimpsestError
+from memory.errors import StoreFull
+
+_NO_SPACE: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
+
+
+def turn_failure(error: PalimpsestError | OSError, *, is_message_stored: bool) -> events.TurnFailed:
+    """The event for an error that ended the turn. On a full disk it says whether the message is kept."""
+    is_full = isinstance(error, StoreFull) or (isinstance(error, OSError) and error.errno in _NO_SPACE)
+    if is_full and is_message_stored:
+        where = f" at {error.filename}" if isinstance(error, OSError) and error.filename else ""
+        return events.TurnFailed(
+            StoreFull.code,
+            "No space is left",
+            f"The disk is full{where}: your message is kept, its answer is not, or not the whole of it.",
+            "Free some space, then /retry asks again.",
+        )
+    if isinstance(error, PalimpsestError):
+        return events.TurnFailed(error.code, error.title, error.message, error.hint)
+    return events.TurnFailed(
+        "disk",
+        "The disk refused",
+        f"{error.strerror or error}: {error.filename or 'the store'}.",
+        "What was stored before is safe. Free some space or check the folder's rights, then send it again.",
+    )
