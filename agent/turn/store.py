@@ -40,6 +40,8 @@ MAX_SUMMARY = 500  # characters
 DIFF = "diff"
 """Meta of a tool result: what it changed in files, as a unified diff; its first MAX_DIFF characters."""
 MAX_DIFF = 40_000
+VERSIONS = "versions"
+"""Meta of a tool result: the numbers of the versions that the call made of the workspace's own files."""
 PASTES = "pastes"
 """Meta of a message: where the parts that were pasted into it begin and end."""
 _PAGE = "page"  # the kind of a citation of an archived page
@@ -245,6 +247,8 @@ class StoredTurn:
             meta[UNTRUSTED] = output.untrusted
         if output.diff:
             meta[DIFF] = self._echoes.shortened(output.diff, MAX_DIFF)
+        if made := self._memory.versions.made:
+            meta[VERSIONS] = list(made)
         if call.name in MEMORY_TOOLS:
             self._brought_back += passages_of_result(output.whole)
             self._memory_results.append(output.whole)

@@ -62,6 +62,10 @@ class FileRestorer:
             last = before
         return last
 
+    def is_undone(self, number: int) -> bool:
+        """Whether the change that made this version was taken back."""
+        return any(version.reason == f"{_UNDO}{number}" for version in self._history.store.versions())
+
     def undo(self, number: int | None = None) -> Version | None:
         """Takes back the last change by a model that was not taken back, or that which made the version of this number.
 

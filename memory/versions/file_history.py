@@ -51,6 +51,11 @@ class FileHistory:
             if version is not None and version.author is Author.MODEL:
                 self._made.append(version)
 
+    @property
+    def made(self) -> tuple[int, ...]:
+        """The numbers of the versions that `take_made` gives next."""
+        return tuple(version.number for version in self._made)
+
     def take_made(self) -> tuple[Version, ...]:
         """The versions that models made through this object since the last call."""
         made, self._made = tuple(self._made), []

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from agent.services.turn_sentences import EMPTY_ANSWER, ending_line, failure_of
+from agent.turn.store import VERSIONS
 from context.compaction.compact import stored_receipt
 from memory.errors import Damaged
 from memory.pages.types import EntryText
@@ -24,6 +25,7 @@ from tui.chat.blocks import (
     without_pastes,
 )
 from tui.chat.tool_result import interrupted_lines, stored_lines
+from tui.chat.version_block import stored_version_blocks
 from tui.widgets.transcript.items import ErrorItem, MutedLine, TranscriptItem, UserItem, markdown_items
 
 if TYPE_CHECKING:
@@ -90,7 +92,8 @@ def _entry_items(entry: Entry, reader: EntryReader, after: Entry | None) -> list
             shown, summary = str(entry.meta.get("shown", "")) or entry.text or "", str(entry.meta.get("summary", ""))
             rows = stored_lines(name, summary, shown, entry.chars, failed=failed)
             key = str(entry.meta.get("call_id", "")) or entry.id
-            return [call_block(key, rows, reader.texts.result(find))] if rows else []
+            call = [call_block(key, rows, reader.texts.result(find))] if rows else []
+            return [*call, *stored_version_blocks(entry.meta.get(VERSIONS), reader.texts.memory)]
         case _:
             return []
 

@@ -1,6 +1,6 @@
 """The receipt of a change that a model made to the notes and the like: opens to the difference, and is taken back."""
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from msgspec.structs import replace
 
@@ -28,6 +28,23 @@ def version_block(event: VersionMade, memory: "Memory | None") -> Block:
 
     key = f"version:{event.version.number}"
     return receipt_block(key, f"{event.text} · {HINT}", read if memory is not None else None)
+
+
+def stored_version_blocks(numbers: object, memory: "Memory") -> list[Block]:
+    """The receipts of a stored tool call, by the numbers in its meta; of one that was taken back without its key.
+
+    Blocks: reads the list of versions.
+    """
+    listed = cast(list[object], numbers) if isinstance(numbers, list) else []
+    wanted = [number for number in listed if isinstance(number, int)]
+    found = [version for version in memory.versions.store.versions() if version.number in wanted] if wanted else []
+    return [_stored_block(VersionMade(version), memory) for version in found]
+
+
+def _stored_block(event: VersionMade, memory: "Memory") -> Block:
+    block = version_block(event, memory)
+    is_undone = memory.restorer.is_undone(event.version.number)
+    return undone_block(block, f"{event.text}, and taken back") if is_undone else block
 
 
 def version_number(item: TranscriptItem) -> int | None:

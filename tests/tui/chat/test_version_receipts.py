@@ -13,7 +13,8 @@ from agent.session import Session
 from foundation.paths import Workspace
 from tests.agent.sessions import calls, open_session
 from tests.loopback import Loopback
-from tests.tui.chat.blocks.scripts import Script, block_lines, focus, thinking
+from tests.tui.chat.blocks.scripts import Script, block_lines, focus, resumed, thinking
+from tui.chat.version_block import stored_version_blocks
 from tui.dialogs.permission import PermissionScreen
 
 
@@ -95,6 +96,32 @@ async def test_of_two_changes_the_focused_one_is_taken_back(open_chat: Any, sess
         await chat.press("u")
         await chat.until(lambda: any("AGENTS.md: version" in line for line in block_lines(chat)))
         assert "12.50" in session.workspace.memory_md.read_text(encoding="utf-8")
+
+
+async def test_a_resumed_conversation_has_the_receipts_again_and_their_key(
+    open_chat: Any, session: Session, server: Script
+) -> None:
+    async with open_chat(session=session, size=(120, 36)) as chat:
+        await remembered(chat, server, "The valve cost 12.50 阀门.")
+        await edited(chat, server)
+        live = [line for line in block_lines(chat) if "was changed by the model" in line]
+        assert len(live) == 2
+        await resumed(chat)
+        assert [line for line in block_lines(chat) if "was changed by the model" in line] == live
+        await focus(chat, "MEMORY.md was changed by the model")
+        await chat.press("u")
+        await chat.until(lambda: any("is taken back; this is version" in line for line in block_lines(chat)))
+        assert "12.50" not in session.workspace.memory_md.read_text(encoding="utf-8")
+        await resumed(chat)
+        shown = [line for line in block_lines(chat) if "was changed by the model" in line]
+        assert shown[1] == live[1]
+        assert "and taken back" in shown[0]
+        assert "u takes it back" not in shown[0]
+
+
+def test_numbers_that_are_none_give_no_receipt(session: Session) -> None:
+    for strange in (None, 7, "12", ["1", [2], {}, None, 10**30, -1]):
+        assert stored_version_blocks(strange, session.memory) == []
 
 
 async def test_what_was_edited_since_in_the_same_lines_is_told_and_stays(
