@@ -9,7 +9,7 @@ from msgspec import Struct
 from agent.checkpoints.change import CheckpointRecord
 from agent.checkpoints.checkpoints import Checkpoints
 from agent.checkpoints.history import CheckpointHistory
-from agent.spending.report import spending_report
+from agent.spending.report import total_spent
 from agent.tools.files.changes import file_diff
 from foundation.clock import SystemClock
 from foundation.errors import PalimpsestError
@@ -51,9 +51,8 @@ def panel_figures(session: "Session", known: tuple[TouchedFile, ...] = ()) -> Pa
         files = touched_files(session.checkpoints, conversation.id, known) if conversation else ()
     except (PalimpsestError, OSError) as error:
         problem = str(error)
-    now = SystemClock().now()
-    midnight = now.astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
-    today = spending_report(session.memory.spending(midnight), session.config.models, now).today
+    midnight = SystemClock().now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
+    today = total_spent("today", session.memory.spending(midnight), session.config.models)
     return PanelFigures(files, SpentToday(today.tokens, today.cost if today.requests else ""), problem)
 
 

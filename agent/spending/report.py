@@ -80,6 +80,11 @@ def spending_report(rows: Sequence[SpendingRow], settings: ModelSettings, now: d
     )
 
 
+def total_spent(key: str, rows: Sequence[SpendingRow], settings: ModelSettings) -> Spent:
+    """What these requests cost together."""
+    return _sum(key, rows, PriceList(settings.prices))
+
+
 def spending_tables(report: SpendingReport) -> list[tuple[tuple[str, ...], list[tuple[str, ...]]]]:
     """Heads and rows of the tables: days, conversations, purposes. Empty before the first request."""
     if not report.days:
