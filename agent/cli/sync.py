@@ -204,7 +204,9 @@ def _print_results(invocation: Invocation, results: list[SyncResult], failures: 
         if result.deleted:
             output.line(f"{counted(result.deleted, 'conversation')} that another device deleted went here, too.")
         for name in result.held_back:
-            output.narrate(f"{name} stays on this device: it holds something private or a secret, or cannot be read.")
+            output.narrate(
+                f"{name} stays on this device: it holds something private or a secret, cannot be read, or is too long."
+            )
         _print_problems(result.unread)
     for failure in failures:
         output.narrate(failure.message)

@@ -8,7 +8,9 @@ from typing import Final
 from memory.cold.encoding import to_bytes, to_text
 
 MOST_TEXT: Final = 2**24
-"""Bytes of one text: as long as a message may be."""
+"""Bytes of the text of an entry: as long as a message may be."""
+MOST_NOTE: Final = 2**20
+"""Bytes of a note: merging and indexing one of a million lines takes 140 MB."""
 MOST_META: Final = 2**22
 """Bytes of the meta of one entry."""
 MOST_META_VALUES: Final = 2**17

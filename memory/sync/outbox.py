@@ -17,7 +17,7 @@ from memory.cold.deletions import Deletion
 from memory.cold.entries import entries_at
 from memory.cold.sql import SqlRow, batches, each, fetch, first, marks, run
 from memory.records import TRUST, Entry, EntryKind
-from memory.sync.limits import fitting_text
+from memory.sync.limits import MOST_NOTE, fitting_text
 from memory.sync.note_store import MOST
 from memory.sync.operation import (
     ConversationKey,
@@ -145,7 +145,8 @@ def content_of(db: apsw.Connection, number: int) -> SegmentContent:
     sql = "SELECT token, forgotten_ms FROM sync_forgotten WHERE own = 1 AND segment = ? ORDER BY token"
     forgotten = [ForgettingOperation(token=token, forgotten_ms=ms) for token, ms in each(db, sql, (number,))]
     columns = "SELECT id, path, parents, body, clock, device FROM sync_notes WHERE own = 1 AND segment = ?"
-    notes = [_note(row) for row in each(db, f"{columns} ORDER BY clock, id", (number,))]
+    known = [_note(row) for row in each(db, f"{columns} ORDER BY clock, id", (number,))]
+    notes = [note for note in known if len(note.text) <= MOST_NOTE]  # of an earlier version, which had no limit
     return SegmentContent(
         tuple((entry, keys[entry.conversation_seq], _parent_id(db, entry)) for entry in entries),
         (*deletions, *forgotten, *values, *notes),

@@ -16,6 +16,7 @@ from memory.sync.limits import (
     MOST_META,
     MOST_META_VALUES,
     MOST_NESTED,
+    MOST_NOTE,
     MOST_OPERATIONS,
     MOST_TEXT,
     MOST_VALUES,
@@ -87,7 +88,7 @@ def _fits(operation: Operation) -> bool:
         case EntryOperation():
             return len(operation.text) <= MOST_TEXT and meta_fits(operation.meta)
         case NoteOperation():
-            return len(operation.text) <= MOST_TEXT
+            return len(operation.text) <= MOST_NOTE
         case _:
             return True
 

@@ -16,9 +16,17 @@ from foundation.privacy import clear, cleared_fields
 from memory.archive.packs.remote import LONGEST_FILE
 from memory.records import EntryDraft, EntryKind
 from memory.sync.errors import SegmentDamaged
-from memory.sync.limits import MOST_META_VALUES, MOST_NESTED, MOST_OPERATIONS, MOST_TEXT, MOST_VALUES, is_within
+from memory.sync.limits import (
+    MOST_META_VALUES,
+    MOST_NESTED,
+    MOST_NOTE,
+    MOST_OPERATIONS,
+    MOST_TEXT,
+    MOST_VALUES,
+    is_within,
+)
 from memory.sync.names import name_of, parse_name
-from memory.sync.operation import DeletionOperation, EntryOperation, Operation
+from memory.sync.operation import DeletionOperation, EntryOperation, NoteOperation, Operation
 from memory.sync.outbox import FULL_BYTES
 from memory.sync.segment import Segment, decode_segment
 from memory.zstd import packer
@@ -119,12 +127,13 @@ def test_a_small_file_that_stands_for_gigabytes_takes_little_memory(tmp_path: Pa
     "operations",
     [
         [replace(GOOD, text=b"x" * (MOST_TEXT + 1))],
+        [NoteOperation(id="", path="MEMORY.md", parents=(), text=b"x" * (MOST_NOTE + 1), clock=1, device=DEVICE)],
         [replace(GOOD, meta={"a": [0] * MOST_META_VALUES})],
         [replace(GOOD, meta={"a": "x" * 2**22})],
         [DeletionOperation(token="a", deleted_ms=1)] * (MOST_OPERATIONS + 1),
         [replace(GOOD, meta={"a": [0] * (MOST_META_VALUES - 9)})] * (MOST_VALUES // MOST_META_VALUES + 1),
     ],
-    ids=["text", "values of a meta", "bytes of a meta", "operations", "values"],
+    ids=["text", "note", "values of a meta", "bytes of a meta", "operations", "values"],
 )
 def test_what_holds_more_than_a_device_writes_is_named_and_changes_nothing(
     laptop: Laptop, place: Path, operations: list[Operation]
@@ -154,8 +163,11 @@ def test_the_longest_text_and_the_largest_meta_arrive(desk: Laptop, laptop: Lapt
     trip = desk.talk("Hello")
     longest = "word " * (MOST_TEXT // 5)
     desk.say(trip, longest, meta=cleared_fields({"a": [1] * (MOST_META_VALUES - 9)}))
+    note = "# Memory\n\n" + "word\n" * (MOST_NOTE // 5 - 9)
+    (desk.workspace.root / "MEMORY.md").write_text(note)
     desk.run(place)
     assert laptop.run(place).unread == ()
+    assert (laptop.workspace.root / "MEMORY.md").read_text() == note
     there = list(laptop.memory.conversations.all_entries(laptop.found(trip).seq))
     assert there[1].text == longest
     assert len(there[1].meta["a"]) == MOST_META_VALUES - 9
@@ -227,5 +239,5 @@ def test_notes_of_a_run_go_into_several_segments(desk: Laptop, laptop: Laptop, p
 
 
 def test_a_note_that_is_too_long_stays_on_its_device(desk: Laptop, place: Path) -> None:
-    (desk.workspace.root / "MEMORY.md").write_text("# Memory\n\n" + "word\n" * (MOST_TEXT // 5))
+    (desk.workspace.root / "MEMORY.md").write_text("# Memory\n\n" + "word\n" * (MOST_NOTE // 5))
     assert desk.run(place).held_back == ("MEMORY.md",)
