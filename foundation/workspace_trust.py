@@ -145,16 +145,16 @@ class TrustStore:
         )
 
     def renew_config(self, workspace: Workspace) -> None:
-        """Keeps config.yaml trusted after a change by this program."""
-        config = content_digests(workspace).config
-        self._change_known(
-            workspace,
-            lambda record: (
-                structs.replace(record, content=structs.replace(record.content, config=config))
-                if record.content
-                else record
-            ),
-        )
+        """Keeps config.yaml trusted after a change by this program, with the programs that it names newly."""
+        now = content_digests(workspace)
+
+        def renewed(record: TrustRecord) -> TrustRecord:
+            if (content := record.content) is None:
+                return record
+            programs = {name: content.programs.get(name, digest) for name, digest in now.programs.items()}
+            return structs.replace(record, content=structs.replace(content, config=now.config, programs=programs))
+
+        self._change_known(workspace, renewed)
 
     def allow(self, workspace: Workspace, link: str) -> Path:
         """Allows a link out of the workspace to be followed to its present target; returns the target.

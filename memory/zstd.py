@@ -7,6 +7,8 @@ from typing import Any, Protocol, cast
 from memory.errors import Damaged
 
 _CODED_PAGE = 10_000  # bytes of a coded page of 1024×1024, of English or code
+FRAME_HEAD = 18
+"""Bytes of a frame in which its declared size is."""
 
 
 @cache
@@ -52,6 +54,15 @@ def pack_against(base: bytes, body: bytes) -> bytes:
     )
     known = zstd.ZstdCompressionDict(base, dict_type=zstd.DICT_TYPE_RAWCONTENT)
     return cast("bytes", zstd.ZstdCompressor(dict_data=known, compression_params=six).compress(body))
+
+
+def declared_size(head: bytes) -> int:
+    """The size that a frame declares, by its first FRAME_HEAD bytes; 0 where they declare none or are no frame."""
+    zstd = _zstandard()
+    try:
+        return max(0, zstd.frame_content_size(head))
+    except zstd.ZstdError:
+        return 0
 
 
 def unpack(frame: bytes, *, limit: int, base: bytes = b"") -> bytes:

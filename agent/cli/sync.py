@@ -19,11 +19,15 @@ from foundation.program import PROGRAM
 from foundation.sizes import format_size
 
 if TYPE_CHECKING:  # loaded by the commands that use them
+    from collections.abc import Sequence
+
     from foundation.paths import Workspace
     from memory.sync.last_run import LastRun
+    from memory.sync.other_logs import Unread
     from memory.sync.status import LocationStatus, WorkspaceStatus
     from memory.sync.sync import SyncResult
 
+_MOST_PROBLEMS = 5  # files that could not be read, for a person
 _NEXT = f"`{PROGRAM} sync now` reads and writes there; `{PROGRAM} config set sync.background true` does so after turns."
 
 
@@ -200,9 +204,10 @@ def _print_results(invocation: Invocation, results: list[SyncResult], failures: 
         if result.deleted:
             output.line(f"{counted(result.deleted, 'conversation')} that another device deleted went here, too.")
         for name in result.held_back:
-            output.narrate(f"{name} stays on this device: it holds something private or a secret, or cannot be read.")
-        for unread in result.unread:
-            output.line(unread.message)
+            output.narrate(
+                f"{name} stays on this device: it holds something private or a secret, cannot be read, or is too long."
+            )
+        _print_problems(result.unread)
     for failure in failures:
         output.narrate(failure.message)
 
@@ -232,8 +237,15 @@ def _print_status(
             if device.missing:
                 numbers = ", ".join(map(str, device.missing))
                 output.line(f"    missing: {numbers}. That device writes them again at its next sync.")
-        for problem in there.problems:
-            output.line(f"  {problem.message}")
+        _print_problems(there.problems, "  ")
+
+
+def _print_problems(problems: Sequence[Unread], indent: str = "") -> None:
+    """A line for each of the first files that could not be read; the others are counted."""
+    for problem in problems[:_MOST_PROBLEMS]:
+        output.line(f"{indent}{problem.message}")
+    if (more := len(problems) - _MOST_PROBLEMS) > 0:
+        output.line(f"{indent}{counted(more, 'other file')} could not be read. `--json` names all.")
 
 
 def _status_object(whole: WorkspaceStatus) -> dict[str, Any]:

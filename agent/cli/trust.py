@@ -52,13 +52,14 @@ def _trust(workspace: Workspace) -> None:
             output.json_object({"workspace": trust_key(workspace), "trusted": False, "scripts": list(scripts)})
         return
     contents = contents_of(workspace)
+    if not invocation.json:
+        for line in contents.lines:
+            output.narrate(line)
     if notice := trust_workspace(workspace, invocation.environment).set_aside:
         output.narrate(notice)
     if invocation.json:
         output.json_object({"workspace": trust_key(workspace), "trusted": True, "brings": contents_object(contents)})
         return
-    for line in contents.lines:
-        output.narrate(line)
     output.narrate(f"It is trusted now. `{trust_command(workspace, '--remove')}` takes that back.")
 
 

@@ -5,17 +5,17 @@ address, a command or a hook: free-text settings are ignored there, with a notic
 """
 
 import difflib
-import reprlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from agent.config.files import ConfigError, ConfigValue, read_values
+from agent.config.powers import SHORT_REPR, shown_parts
 from agent.config.secrets import without_secrets
-from agent.config.settings import Setting, Settings, all_settings
+from agent.config.settings import Setting, Settings, all_settings, sections
 from agent.config.used_models import UsedModels
 from foundation.errors import Misuse
 from foundation.files import resolve_path
@@ -65,11 +65,6 @@ def user_config(environment: Mapping[str, str]) -> Path:
     return resolve_path(config_dir(environment) / "config.yaml")
 
 
-def sections() -> frozenset[str]:
-    """The dotted names that hold further settings."""
-    return frozenset(name.rpartition(".")[0] for name in all_settings() if "." in name)
-
-
 def load_config(workspace: Workspace, environment: Mapping[str, str], flags: Mapping[str, Any]) -> LoadedConfig:
     """The configuration in force. Raises ConfigError for an invalid value."""
     reading = read_config(workspace, environment, flags)
@@ -115,29 +110,6 @@ def check_file(path: Path) -> tuple[tuple[ConfigProblem, ...], tuple[str, ...]]:
     return tuple(layers.problems), tuple(layers.notices)
 
 
-_SHORT_REPR = reprlib.Repr()
-_SHORT_REPR.maxlevel, _SHORT_REPR.maxlist, _SHORT_REPR.maxdict, _SHORT_REPR.maxstring = 2, 4, 4, 80
-
-
-def _shown_value(value: object) -> str:
-    """A text as it is; of hooks the commands, because they are what is trusted; anything else in short."""
-    return value if isinstance(value, str) else "; ".join(_hook_commands(value)) or _SHORT_REPR.repr(value)
-
-
-def _hook_commands(value: object) -> Iterator[str]:
-    match value:
-        case {"command": str(command)}:
-            yield command
-        case dict():
-            yield from (
-                command for part in cast("dict[str, object]", value).values() for command in _hook_commands(part)
-            )
-        case list():
-            yield from (command for part in cast("list[object]", value) for command in _hook_commands(part))
-        case _:
-            pass
-
-
 class _ConfigLayers:
     """Merges the values of all sources; later ones win."""
 
@@ -171,7 +143,7 @@ class _ConfigLayers:
         try:
             converted = msgspec.convert(value, setting.kind, strict=not isinstance(value, str))
         except msgspec.ValidationError as error:
-            sentence = f"`{setting.name}` is {setting.type_name}, not {_SHORT_REPR.repr(value)}. {_reason(error)}"
+            sentence = f"`{setting.name}` is {setting.type_name}, not {SHORT_REPR.repr(value)}. {_reason(error)}"
             self.problems.append(ConfigProblem(where, sentence.strip()))
             return
         fresh = msgspec.to_builtins(converted)
@@ -191,7 +163,7 @@ class _ConfigLayers:
             self.notices.append(f"{where}: there is no setting “{line.name}”{similar}; it is ignored.")
         elif setting.guarded and not guarded_too:
             shown = without_secrets(line.value, line.name)
-            self.ignored.append(IgnoredSetting(line.name, _shown_value(shown)))
+            self.ignored.append(IgnoredSetting(line.name, "; ".join(shown_parts(shown, line.name))))
         else:
             self.take(setting, line.value, where)
 

@@ -12,10 +12,9 @@ from typing import Any
 import msgspec
 import yaml
 
-from agent.config.config import sections
 from agent.config.files import ConfigError, ConfigValue, compose_node, parse_values
 from agent.config.secrets import text_without_secrets
-from agent.config.settings import Setting
+from agent.config.settings import Setting, sections
 from foundation.errors import Misuse, PalimpsestError
 from foundation.files import encode, make_private_folder, read_bytes, write_atomically
 from foundation.files.untrusted import MOST_BYTES

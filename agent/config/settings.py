@@ -255,6 +255,11 @@ def _inlined(schema: dict[str, Any]) -> dict[str, Any]:
     return inlined(schema)
 
 
+def sections() -> frozenset[str]:
+    """The dotted names that hold further settings."""
+    return frozenset(name.rpartition(".")[0] for name in all_settings() if "." in name)
+
+
 def _default(field: FieldInfo) -> Any:
     if field.default is not msgspec.NODEFAULT:
         return msgspec.to_builtins(field.default)

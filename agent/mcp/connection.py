@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import re
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack, suppress
 from typing import Any, Final, cast
@@ -26,6 +27,7 @@ ENDING_SECONDS: Final = 0.3  # between the end of the process and that of the co
 RELIST_SECONDS: Final = 1.0  # between two lists of tools that a server announces
 MOST_RELISTS: Final = 100
 MOST_ERROR_CHARS: Final = 500
+MOST_VERSION_CHARS: Final = 40
 
 for _name in ("mcp", "client", "mcp_types"):  # the SDK's own: they print messages of servers to standard error
     logging.getLogger(_name).addHandler(logging.NullHandler())
@@ -284,6 +286,11 @@ def _cause(error: BaseException) -> str:
             cause = f"answered: {visible_line(error.message)[:MOST_ERROR_CHARS]}"
         case ValidationError():
             cause = "gave an answer that is invalid"
+        case RuntimeError() if match := _VERSION.fullmatch(str(error)):
+            cause = f"speaks a version of MCP that is not known here: {visible_line(match[1])[:MOST_VERSION_CHARS]}"
         case _:
-            cause = f"failed: {visible_line(f'{type(error).__name__}: {error}')[:MOST_ERROR_CHARS]}"
+            cause = f"failed: {visible_line(str(error))[:MOST_ERROR_CHARS]}" if str(error) else "failed"
     return cause
+
+
+_VERSION: Final = re.compile(r"Unsupported protocol version from the server: (.*)", re.DOTALL)  # of the SDK

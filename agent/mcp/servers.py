@@ -355,10 +355,10 @@ class McpServers:
             server.connection = None
             server.error, server.state = server.hidden(str(error)), ServerState.FAILED
             return
-        except Exception as error:  # the edge of a server: whatever it gives ends it alone
+        except Exception:  # the edge of a server: whatever it gives ends it alone
             await connection.close()
             server.connection = None
-            server.error, server.state = f"gave what cannot be read ({type(error).__name__})", ServerState.FAILED
+            server.error, server.state = "gave what cannot be read", ServerState.FAILED
             return
         server.error = ""
         server.state = ServerState.READY

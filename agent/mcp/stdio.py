@@ -8,6 +8,7 @@ is kept, and the whole process group is ended.
 import asyncio
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -164,8 +165,18 @@ async def _deliver(server: ServerProcess, line: bytes, incoming: "Incoming") -> 
         message = mcp_types.jsonrpc_message_adapter.validate_json(line, by_name=False)
     except (ValueError, RecursionError):
         server.unreadable += 1
-        return
+        if (answered := _ANSWERED.match(line)) is None:
+            return
+        unreadable = mcp_types.ErrorData(code=mcp_types.PARSE_ERROR, message=UNREADABLE)
+        message = mcp_types.JSONRPCError(jsonrpc="2.0", id=int(answered[1]), error=unreadable)
     await incoming.send(SessionMessage(message))
+
+
+UNREADABLE: Final = "what cannot be read: it is no JSON-RPC message, or nested too deep"
+_ANSWERED: Final = re.compile(
+    rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*([0-9]{1,15})\s*,\s*"(?:result|error)"'
+)
+"""The beginning of an answer: whoever asked would wait for it until the limit."""
 
 
 async def _write_messages(server: ServerProcess, outgoing: "Outgoing") -> None:

@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from agent.config.config import IgnoredSetting
+from agent.config.powers import workspace_powers
 from foundation.clock import SystemClock
 from foundation.errors import Misuse, TemporaryFailure
 from foundation.files import LockTimeout, resolve_path
@@ -30,6 +31,7 @@ class WorkspaceContents(Struct, frozen=True, kw_only=True):
     skills: tuple[str, ...]
     links: tuple[str, ...]  # links that lead out of it: `name → target`
     allowed_tools: tuple[str, ...] = ()  # what skills allow while they are in use: `skill: rule, rule`
+    powers: tuple[str, ...] = ()  # what its configuration lets in: `setting: value`
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -55,8 +57,17 @@ class WorkspaceContents(Struct, frozen=True, kw_only=True):
             f"It belongs to {self.owner} and holds {_counted(self.conversations, 'conversation')} with "
             f"{self.entries:,} {'entry' if self.entries == 1 else 'entries'}.",
             f"It brings {_listed(acts) or 'no configuration, no hooks and no skills'}.",
+            *_power_lines(self.powers),
             *_allowed_lines(self.allowed_tools),
         )
+
+
+def _power_lines(powers: Sequence[str]) -> list[str]:
+    """What the configuration lets in, a line each."""
+    lines = ["Trusted, its configuration sets:"] if powers else []
+    lines += [f"· {line}" for line in powers[:MAX_POWERS]]
+    more = len(powers) - MAX_POWERS
+    return [*lines, *([f"· and {more:,} more, in its config.yaml"] if more > 0 else [])]
 
 
 def _allowed_lines(allowed: Sequence[str]) -> list[str]:
@@ -117,6 +128,7 @@ def trust_scripts(folder: Path, environment: Mapping[str, str]) -> tuple[str, ..
         raise TemporaryFailure("The scripts of hooks are not trusted", "Another process holds the list.") from error
 
 
+MAX_POWERS = 12  # lines of what a configuration lets in
 MAX_LISTED = 6  # files, and settings, in a dialog
 
 
@@ -210,6 +222,7 @@ def contents_of(workspace: Workspace) -> WorkspaceContents:
         skills=tuple(sorted(content.skills)),
         allowed_tools=_allowed_tools(workspace),
         links=links,
+        powers=workspace_powers(workspace),
     )
 
 

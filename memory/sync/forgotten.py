@@ -46,14 +46,11 @@ def is_forgotten(db: apsw.Connection, source: str, conversation: str, entry: str
 
 
 def take_tombstone(db: apsw.Connection, operation: ForgettingOperation) -> int:
-    """Keeps another device's tombstone, and blanks the entry where it waits for its parent; 1 where it is new."""
+    """Keeps another device's tombstone; 1 where it is new. The caller then blanks what waits (`blank_waiting`)."""
     if not TOKEN.fits(operation.token):
         raise ValueError("a tombstone is not what was written")
     sql = "INSERT OR IGNORE INTO sync_forgotten (token, forgotten_ms, own) VALUES (?, ?, 0)"
-    new = run(db, sql, (operation.token, operation.forgotten_ms))
-    if new:
-        blank_waiting(db)
-    return new
+    return run(db, sql, (operation.token, operation.forgotten_ms))
 
 
 def note_own(db: apsw.Connection, tokens: Collection[str], now_ms: int) -> None:

@@ -24,7 +24,7 @@ from memory.cold.sql import batches, fetch, first, marks, run
 from memory.cold.sync_clock import see
 from memory.records import EntryAnalyser, EntryDraft, EntryKind
 from memory.sync.errors import SegmentDamaged
-from memory.sync.forgotten import blanked, is_deleted, is_forgotten, take_tombstone
+from memory.sync.forgotten import blank_waiting, blanked, is_deleted, is_forgotten, take_tombstone
 from memory.sync.lineage import with_known_lineage
 from memory.sync.note_store import take_version
 from memory.sync.operation import (
@@ -85,7 +85,7 @@ class Inbox:
         """
         self._device = device
         ((before,),) = fetch(self._db, "SELECT coalesce(max(entry), 0) FROM sync_entries")
-        found = [0, 0, 0, 0]
+        found = [0] * 5
         for operation in operations:
             try:
                 self._take_one(operation, found)
@@ -93,8 +93,11 @@ class Inbox:
                 raise SegmentDamaged(
                     "A segment is damaged", f"An operation of {device} cannot be read: {error}."
                 ) from error
+        if found[4]:
+            blank_waiting(self._db)
         run(self._db, "DELETE FROM sync_entries WHERE entry > ? AND segment IS NULL", (before,))
-        return Taken(*found)
+        entries, values, deletions_, notes, tombstones = found
+        return Taken(entries, values, deletions_ + tombstones, notes)
 
     def _take_one(self, operation: Operation, found: list[int]) -> None:
         match operation:
@@ -107,7 +110,7 @@ class Inbox:
             case DeletionOperation():
                 found[2] += self._take_deletion(operation)
             case ForgettingOperation():
-                found[2] += take_tombstone(self._db, operation)
+                found[4] += take_tombstone(self._db, operation)
             case NoteOperation():
                 see(self._db, operation.clock)
                 found[3] += take_version(self._db, operation)

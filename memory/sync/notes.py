@@ -20,6 +20,7 @@ from memory.cold.sync_clock import tick
 from memory.errors import NoteChanged, UnwritableNotes
 from memory.memory import Memory
 from memory.sync.device import this_device
+from memory.sync.limits import MOST_NOTE
 from memory.sync.note_graph import heads_of, merged_text
 from memory.sync.note_store import is_hidden_name, is_note, put_version, version_id, versions_of
 from memory.sync.operation import NoteOperation
@@ -65,9 +66,9 @@ class NoteSync:
         for (path,) in self._cold.read(lambda db: fetch(db, "SELECT path FROM sync_merged")):
             if path not in unreadable and is_note(path):
                 texts.setdefault(path, "")  # deleted
-        private = {path for path, text in texts.items() if clear(text) != text}
-        self.held_back = tuple(sorted(private | unreadable | hidden))
-        changed = [(path, text) for path, text in sorted(texts.items()) if path not in private]
+        kept = {path for path, text in texts.items() if clear(text) != text or len(to_bytes(text)) > MOST_NOTE}
+        self.held_back = tuple(sorted(kept | unreadable | hidden))
+        changed = [(path, text) for path, text in sorted(texts.items()) if path not in kept]
         return sum(self._cold.write(lambda db, item=item: self._collect(db, device, *item)) for item in changed)
 
     def spread(self, should_stop: Callable[[], bool] = lambda: False) -> list[ChangedNote]:

@@ -6,9 +6,7 @@ import apsw
 from msgspec import Struct
 
 from foundation.clock import to_ms
-from foundation.errors import PalimpsestError
 from foundation.terminal_text import visible_line
-from memory.archive.packs.remote import LONGEST_FILE
 from memory.backup.place import BackupPlace
 from memory.cold import ColdStore
 from memory.cold.sql import fetch, first, run
@@ -17,9 +15,10 @@ from memory.errors import Damaged
 from memory.sync.encryption import Keys
 from memory.sync.errors import NewerSegment, NoKey, SegmentDamaged
 from memory.sync.inbox import Inbox, Taken
+from memory.sync.limits import MOST_STORED
 from memory.sync.names import SegmentName
 from memory.sync.operation import DeletionOperation, ForgettingOperation, NoteOperation, Operation, ValueOperation
-from memory.sync.segment import Segment, damaged, decode_segment
+from memory.sync.segment import Segment, decode_segment, too_large
 
 _LONGEST_NAME = 60
 _AT_ONCE = 100  # operations of a transaction: some 60 ms
@@ -80,7 +79,7 @@ class OtherLogs:
                 try:
                     taken += self._cold.write(lambda db, segment=segment, batch=batch: self._apply(db, segment, batch))
                 except SegmentDamaged as error:
-                    self._note(text, error)
+                    self._note(text, f"{text}: {error.message}")
                     break
                 if should_stop():
                     return taken, count, True
@@ -103,11 +102,11 @@ class OtherLogs:
     def _opened(self, name: SegmentName, text: str, size: int) -> Segment | None:
         """The segment of that name; None where it cannot be read, which is noted."""
         try:
-            if size > LONGEST_FILE:
-                raise damaged(name)
+            if size > MOST_STORED:
+                raise too_large(name)
             return decode_segment(name, self._place.read(text), self._keys, takes_plain=self._takes_plain)
         except (Damaged, NewerSegment, NoKey) as error:  # damaged, or gone since it was listed
-            self._note(text, error)
+            self._note(text, error.message)
             return None
 
     def _apply(self, db: apsw.Connection, segment: Segment, operations: Sequence[Operation]) -> Taken:
@@ -121,8 +120,8 @@ class OtherLogs:
         run(db, sql, (segment.device, shown, now))
         return taken
 
-    def _note(self, name: str, error: PalimpsestError) -> None:
-        self._cold.write(lambda db: self._record(db, name, error.message))
+    def _note(self, name: str, problem: str) -> None:
+        self._cold.write(lambda db: self._record(db, name, problem))
 
     def _record(self, db: apsw.Connection, name: str, problem: str) -> None:
         sql = "INSERT OR REPLACE INTO sync_read (location, name, problem) VALUES (?, ?, ?)"

@@ -4,8 +4,8 @@ A segment is always made from what the store holds now. So one that got lost is 
 and one that holds what was deleted since is made without it.
 """
 
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Iterable
+from typing import Any, Final
 
 import apsw
 import msgspec
@@ -14,10 +14,10 @@ from msgspec import Struct
 from foundation.clock import to_ms
 from foundation.privacy import TextSource, clear
 from memory.cold.deletions import Deletion
-from memory.cold.encoding import to_bytes
 from memory.cold.entries import entries_at
 from memory.cold.sql import SqlRow, batches, each, fetch, first, marks, run
 from memory.records import TRUST, Entry, EntryKind
+from memory.sync.limits import MOST_NOTE, fitting_text
 from memory.sync.note_store import MOST
 from memory.sync.operation import (
     ConversationKey,
@@ -28,20 +28,33 @@ from memory.sync.operation import (
     Operation,
     ValueOperation,
 )
-from memory.sync.summary_meta import by_ids, seqs_in
-from memory.zstd import unpack
+from memory.sync.segment import meta_fits
+from memory.sync.summary_meta import by_ids, references_of, seqs_in
+from memory.zstd import FRAME_HEAD, declared_size, unpack
 
 FULL_BYTES: Final = 2**20
-"""Characters of a segment: another entry goes to the next one."""
+"""Characters of a segment, unpacked: another entry, title or note goes to the next one. A longer one stands alone."""
 FULL_COUNT: Final = 2_000
 OPEN_BYTES: Final = 2**16
 """A last segment whose file is smaller than this takes what is new; so there are never many small ones."""
 
+_NOTES, _TOMBSTONES = 200, 9_000  # at once; so a segment has at most 18,000 operations (memory.sync.limits)
+_KEYS: Final = (
+    ("sync_entries", "entry"),
+    ("sync_values", "seq"),
+    ("sync_deletions", "token"),
+    ("sync_notes", "id"),
+    ("sync_forgotten", "token"),
+)
+_LENGTHS: Final = """SELECT e.chars + ifnull(octet_length(e.meta), 0)
+    FROM sync_entries s JOIN entries e ON e.seq = s.entry WHERE s.segment = ?1
+    UNION ALL SELECT ifnull(octet_length(value), 0) FROM sync_values WHERE segment = ?1 AND own = 1"""
 _NEW_ENTRIES: Final = f"""SELECT s.entry, e.chars + ifnull(octet_length(e.meta), 0)
     FROM sync_entries s JOIN entries e ON e.seq = s.entry JOIN conversations c ON c.seq = e.conversation
     WHERE s.segment IS NULL AND NOT EXISTS (SELECT 1 FROM answers a WHERE a.entry = s.entry)
     ORDER BY s.entry LIMIT {FULL_COUNT}"""
-_NEW_VALUES: Final = f"""SELECT s.seq FROM sync_values s JOIN conversations c ON c.seq = s.conversation
+_NEW_VALUES: Final = f"""SELECT s.seq, ifnull(octet_length(s.value), 0)
+    FROM sync_values s JOIN conversations c ON c.seq = s.conversation
     WHERE s.segment IS NULL AND s.own = 1 ORDER BY s.seq LIMIT {FULL_COUNT}"""
 _VALUES: Final = """SELECT c.source, c.id, c.kind, c.created_ms, s.field, s.value, s.clock, s.device
     FROM sync_values s JOIN conversations c ON c.seq = s.conversation
@@ -53,28 +66,13 @@ def assign(db: apsw.Connection) -> int:
 
     0 where nothing is new. Call it again until then.
     """
-    entries, size = list[int](), 0
-    for seq, length in fetch(db, _NEW_ENTRIES):
-        if entries and size + length > FULL_BYTES:
-            break
-        entries.append(seq)
-        size += length
-    values = [seq for (seq,) in fetch(db, _NEW_VALUES)]
-    tokens = [token for (token,) in fetch(db, "SELECT token FROM sync_deletions WHERE segment IS NULL LIMIT 2000")]
-    notes = [id_ for (id_,) in fetch(db, "SELECT id FROM sync_notes WHERE segment IS NULL AND own = 1 LIMIT 200")]
-    forgotten = [
-        token for (token,) in fetch(db, "SELECT token FROM sync_forgotten WHERE segment IS NULL AND own = 1 LIMIT 9000")
-    ]
-    if not (entries or values or tokens or notes or forgotten):
+    number, size = _open_segment(db)
+    chosen = _chosen(db, size)
+    if size and not any(chosen):  # what is next is too long for it
+        number, chosen = number + 1, _chosen(db, 0)
+    if not any(chosen):
         return 0
-    number = _number(db)
-    for table, key, keys in (
-        ("sync_entries", "entry", entries),
-        ("sync_values", "seq", values),
-        ("sync_deletions", "token", tokens),
-        ("sync_notes", "id", notes),
-        ("sync_forgotten", "token", forgotten),
-    ):
+    for (table, key), keys in zip(_KEYS, chosen, strict=True):
         for batch in batches(keys):
             run(db, f"UPDATE {table} SET segment = ? WHERE {key} IN ({marks(batch)})", (number, *batch))
     run(db, "UPDATE sync_device SET segment = ?", (number,))
@@ -82,19 +80,44 @@ def assign(db: apsw.Connection) -> int:
     return number
 
 
-def _number(db: apsw.Connection) -> int:
-    """The number of the last segment where it is small everywhere, else of a new one."""
+def _chosen(db: apsw.Connection, size: int) -> tuple[list[Any], ...]:
+    """The keys of what goes into a segment that holds this many characters: a list for each table of `_KEYS`."""
+    entries, size = _fitting(fetch(db, _NEW_ENTRIES), size)
+    values, size = _fitting(fetch(db, _NEW_VALUES), size)
+    notes, size = _fitting(_note_sizes(db, f"segment IS NULL AND own = 1 LIMIT {_NOTES}"), size)
+    tokens = fetch(db, f"SELECT token FROM sync_deletions WHERE segment IS NULL LIMIT {FULL_COUNT}")
+    forgotten = fetch(db, f"SELECT token FROM sync_forgotten WHERE segment IS NULL AND own = 1 LIMIT {_TOMBSTONES}")
+    return entries, values, [token for (token,) in tokens], notes, [token for (token,) in forgotten]
+
+
+def _fitting(rows: Iterable[SqlRow], size: int) -> tuple[list[Any], int]:
+    """The keys of the first rows that fit beside what is there, and the size with them. A row is a key and a length."""
+    keys: list[Any] = []
+    for key, length in rows:
+        if size and size + length > FULL_BYTES:
+            break
+        keys.append(key)
+        size += length
+    return keys, size
+
+
+def _open_segment(db: apsw.Connection) -> tuple[int, int]:
+    """The number of the last segment where it is small everywhere, else of a new one; the characters that it holds."""
     ((last,),) = fetch(db, "SELECT segment FROM sync_device")
-    sizes = fetch(db, "SELECT size FROM sync_written WHERE number = ? AND current = 1", (last,))
-    is_open = bool(sizes) and max(size for (size,) in sizes) < OPEN_BYTES and _count(db, last) < FULL_COUNT
-    return last if is_open else last + 1
+    files = fetch(db, "SELECT size FROM sync_written WHERE number = ? AND current = 1", (last,))
+    if not files or max(size for (size,) in files) >= OPEN_BYTES or _count(db, last) >= FULL_COUNT:
+        return last + 1, 0
+    notes = _note_sizes(db, "own = 1 AND segment = ?", (last,))
+    return last, sum(length for (length,) in fetch(db, _LENGTHS, (last,))) + sum(length for _, length in notes)
+
+
+def _note_sizes(db: apsw.Connection, where: str, bindings: tuple[int, ...] = ()) -> list[SqlRow]:
+    rows = fetch(db, f"SELECT id, substr(body, 1, {FRAME_HEAD}) FROM sync_notes WHERE {where}", bindings)
+    return [(id_, declared_size(head)) for id_, head in rows]
 
 
 def _count(db: apsw.Connection, number: int) -> int:
-    counts = (
-        fetch(db, f"SELECT count(*) FROM {table} WHERE segment = ?", (number,))[0][0]
-        for table in ("sync_entries", "sync_values", "sync_notes")
-    )
+    counts = (fetch(db, f"SELECT count(*) FROM {table} WHERE segment = ?", (number,))[0][0] for table, _ in _KEYS)
     return sum(counts)
 
 
@@ -122,7 +145,8 @@ def content_of(db: apsw.Connection, number: int) -> SegmentContent:
     sql = "SELECT token, forgotten_ms FROM sync_forgotten WHERE own = 1 AND segment = ? ORDER BY token"
     forgotten = [ForgettingOperation(token=token, forgotten_ms=ms) for token, ms in each(db, sql, (number,))]
     columns = "SELECT id, path, parents, body, clock, device FROM sync_notes WHERE own = 1 AND segment = ?"
-    notes = [_note(row) for row in each(db, f"{columns} ORDER BY clock, id", (number,))]
+    known = [_note(row) for row in each(db, f"{columns} ORDER BY clock, id", (number,))]
+    notes = [note for note in known if len(note.text) <= MOST_NOTE]  # of an earlier version, which had no limit
     return SegmentContent(
         tuple((entry, keys[entry.conversation_seq], _parent_id(db, entry)) for entry in entries),
         (*deletions, *forgotten, *values, *notes),
@@ -149,12 +173,20 @@ def operations_of(content: SegmentContent, text_of: Callable[[Entry], str | None
                 role=entry.role.value,
                 speaker=entry.speaker,
                 time_ms=to_ms(entry.time),
-                text=to_bytes(text),
-                meta={**meta, TRUST: entry.trust.value} if entry.damaged else meta,
+                text=fitting_text(text),
+                meta=_fitting_meta({**meta, TRUST: entry.trust.value} if entry.damaged else meta),
                 complete=entry.complete,
             )
         )
     return tuple(made)
+
+
+def _fitting_meta(meta: dict[str, Any]) -> dict[str, Any]:
+    """The meta as other devices take it: of one that is too large only its trust, and what names entries."""
+    if meta_fits(meta):
+        return meta
+    kept = {**references_of(meta), **({TRUST: meta[TRUST]} if TRUST in meta else {})}
+    return kept if meta_fits(kept) else {}
 
 
 def known_deletion(operation: DeletionOperation) -> Deletion:

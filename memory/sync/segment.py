@@ -2,7 +2,7 @@
 
 import hashlib
 import hmac
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
@@ -11,15 +11,26 @@ from foundation.program import PROGRAM
 from memory.errors import Damaged
 from memory.sync.encryption import PROOF, Keys
 from memory.sync.errors import NewerSegment, NoKey, SegmentDamaged, UnprovenSegment
+from memory.sync.limits import (
+    MOST_BYTES,
+    MOST_META,
+    MOST_META_VALUES,
+    MOST_NESTED,
+    MOST_NOTE,
+    MOST_OPERATIONS,
+    MOST_TEXT,
+    MOST_VALUES,
+    is_within,
+)
 from memory.sync.names import SegmentName, digest_of
-from memory.sync.operation import Operation
+from memory.sync.operation import EntryOperation, NoteOperation, Operation
 from memory.zstd import packer, unpack
 
 _FAMILY: Final = b"PSS"
 _MAGIC: Final = b"PSS1"
 _PLAIN, _ENCRYPTED, _UNPROVEN = b"p", b"a", b"e"  # the last one was written before there were proofs
 _CHECK: Final = 32
-MOST: Final = 2**28  # bytes of unpacked operations
+_AROUND: Final = 4  # the segment, its list, an operation, and its meta
 
 
 class Segment(Struct, frozen=True, kw_only=True):
@@ -59,12 +70,36 @@ def decode_segment(name: SegmentName, stored: bytes, keys: Keys | None = None, *
     if not hmac.compare_digest(hashlib.sha256(frame).digest(), check):
         raise damaged(name)
     try:
-        segment = msgspec.msgpack.decode(unpack(frame, limit=MOST), type=Segment)
+        packed = unpack(frame, limit=MOST_BYTES)
+        if not is_within(packed, values=MOST_VALUES, nested=MOST_NESTED + _AROUND):
+            raise too_large(name)
+        segment = msgspec.msgpack.decode(packed, type=Segment)
     except (Damaged, msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise damaged(name) from error
+        raise (error if isinstance(error, SegmentDamaged) else damaged(name)) from error
     if (segment.device, segment.number) != (name.device, name.number):
         raise damaged(name)
+    if len(segment.operations) > MOST_OPERATIONS or not all(map(_fits, segment.operations)):
+        raise too_large(name)
     return segment
+
+
+def _fits(operation: Operation) -> bool:
+    match operation:
+        case EntryOperation():
+            return len(operation.text) <= MOST_TEXT and meta_fits(operation.meta)
+        case NoteOperation():
+            return len(operation.text) <= MOST_NOTE
+        case _:
+            return True
+
+
+def meta_fits(meta: dict[str, Any]) -> bool:
+    """Whether the meta of an entry is one that other devices take."""
+    try:
+        packed = msgspec.msgpack.encode(meta)
+    except (ValueError, OverflowError, RecursionError):  # a lone surrogate, a number of more than 64 bits
+        return False
+    return len(packed) <= MOST_META and is_within(packed, values=MOST_META_VALUES, nested=MOST_NESTED)
 
 
 def _opened(name: SegmentName, mode: bytes, body: bytes, keys: Keys | None, takes_plain: bool) -> bytes:
@@ -101,4 +136,13 @@ def damaged(name: SegmentName) -> SegmentDamaged:
         "A segment is damaged",
         f"{name} is torn, or not what was written. It was not read.",
         "The device that wrote it writes it again at its next sync.",
+    )
+
+
+def too_large(name: SegmentName) -> SegmentDamaged:
+    """The error for a segment that holds more than a device writes."""
+    return SegmentDamaged(
+        "A segment is too large",
+        f"{name} holds more than a device writes. It was not read.",
+        "Delete it where you do not know the device that wrote it.",
     )

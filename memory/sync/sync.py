@@ -44,7 +44,7 @@ class SyncResult(Struct, frozen=True, kw_only=True):
     """Note files into which something of other devices was written."""
     new_devices: tuple[NewDevice, ...]
     held_back: tuple[str, ...]
-    """Note files that stay on this device, for they hold something private or cannot be read."""
+    """Note files that stay on this device, for they hold something private, cannot be read, or are too long."""
     unread: tuple[Unread, ...]
     stopped: bool = False
 

@@ -75,6 +75,18 @@ def test_a_torn_file_is_named_with_exit_1_and_read_when_it_is_whole(run: Run, ot
     assert other("search", "Hello", "--json").json["hits"]
 
 
+def test_of_many_torn_files_a_few_are_named_and_the_others_counted(run: Run, place: Path) -> None:
+    run("sync", "add", str(place), "--name", "desk")
+    run("sync", "now")
+    for number in range(1, 41):
+        (place / f"d_0123456789ab-{number:08}-{number:016x}.segment").write_bytes(b"PSS1p")
+    for words in ("now", "status"):
+        read = run("sync", words)
+        assert (read.status, read.out.count("It was not read.")) == (1, 5)
+        assert "35 other files could not be read. `--json` names all." in read.out
+    assert len(run("sync", "now", "--json").json["runs"][0]["unread"]) == 40
+
+
 def test_a_location_that_does_not_answer_is_75(run: Run, place: Path, tmp_path: Path) -> None:
     run("sync", "add", str(place))
     run("-p", "Hello")

@@ -138,7 +138,7 @@ def test_what_another_device_did_not_clear_is_cleared_here(
     desk: Laptop, laptop: Laptop, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trip = desk.talk("Hello")
-    monkeypatch.setattr("memory.sync.outbox.to_bytes", lambda _: b"The key is AKIAQ3EGRIDTESTING7X.")
+    monkeypatch.setattr("memory.sync.outbox.fitting_text", lambda _: b"The key is AKIAQ3EGRIDTESTING7X.")
     desk.run(place)
     laptop.run(place)
     (entry,) = laptop.memory.conversations.all_entries(laptop.found(trip).seq)

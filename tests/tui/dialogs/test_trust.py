@@ -110,6 +110,21 @@ def test_read_only_nothing_is_written_and_what_was_typed_is_not_lost(cloned: Pat
     assert fingerprint(cloned) == before
 
 
+def test_what_its_configuration_lets_in_is_shown_before_the_answer(cloned: Path) -> None:
+    Workspace(cloned).config.write_text(
+        "tools: {mode: auto, sandbox: false}\n"
+        'hooks:\n  Stop:\n    - hooks: [{type: command, command: "touch /tmp/theirs"}]\n'
+    )
+
+    async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
+        asked = seen(app)
+        for line in ("hooks.Stop: touch /tmp/theirs", "tools.mode: auto", "tools.sandbox: false", "Ctrl+T trust it"):
+            assert line in asked
+        await pilot.press("enter")
+
+    opened(cloned, act)
+
+
 def test_typing_answers_nothing_and_stands_in_the_prompt_afterwards(cloned: Path) -> None:
     before = fingerprint(cloned)
 

@@ -62,6 +62,20 @@ async def test_a_workspace_that_is_not_trusted(picture: Picture) -> None:
     await picture(pushing(lambda: TrustScreen(("/home/ann/文档/cloned-notes 🌊", *facts))))
 
 
+async def test_a_workspace_whose_configuration_lets_much_in(picture: Picture) -> None:
+    facts = ("It belongs to ann and holds 12 conversations with 1,204 entries.", "It brings its own config.yaml.")
+    powers = (
+        "Trusted, its configuration sets:",
+        "· hooks.SessionStart: sh .palimpsest/hooks/begin.sh --with an argument --and another one --and so on",
+        "· mcp.servers: notes runs python3 server.py",
+        "· tools.mode: auto",
+        "· tools.sandbox: false",
+        *(f"· tools.sandbox_folders: /srv/folder-{number}" for number in range(8)),
+        "· and 3 more, in its config.yaml",
+    )
+    await picture(pushing(lambda: TrustScreen(("/home/ann/文档/cloned-notes 🌊", *facts, *powers))))
+
+
 async def test_changes_to_a_trusted_workspace(picture: Picture) -> None:
     setting = "· archive.storage: s3://somebody-elses-bucket/packs/with/a/long/prefix/that/does/not/fit/in/one/line"
     skills = ("skills/packing/SKILL.md is new.", "skills/old/SKILL.md was removed.")

@@ -145,6 +145,8 @@ def listed(request):
             return {"error": {"code": -32000, "message": "no list " * 10_000}}
         case "list_of_text":
             return {"result": {"tools": "all of them"}}
+        case "list_nested_too_deep":
+            return {"result": {"tools": [tool(schema={"type": "object", "properties": json.loads(nested(300))})]}}
         case "endless_pages":
             cursor = int((request.get("params") or {}).get("cursor") or 0)
             return {"result": {"tools": [tool(f"t{cursor}")], "nextCursor": str(cursor + 1)}}
