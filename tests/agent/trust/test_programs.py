@@ -109,7 +109,7 @@ def test_a_script_behind_a_link_out_of_the_workspace_is_watched(
             hooks.symlink_to(outside)
         case _:
             (cloned / "x.sh").symlink_to(outside / "x.sh")
-    configured(cloned, hook("sh ROOT/x.sh" if what == "named" else "sh ROOT/.palimpsest/hooks/x.sh"))
+    configured(cloned, hook("sh ROOT/x.sh" if what == "named" else "run-parts ROOT/.palimpsest/hooks"))
     bare("trust", str(cloned))
     assert standing(cloned).config_in_force
     (outside / "x.sh").write_text("rm -rf ~\n")
