@@ -94,7 +94,7 @@ CALLS_THAT_FAIL = {
     "huge": "more than 8 MB",
     "nested_result": "answered with an error: what cannot be read",
     "result_of_numbers": "no result of a tool call|invalid",
-    "result_missing": "no result of a tool call|invalid|gave no answer",
+    "result_missing": "answered with an error: what cannot be read",
     "neither": "no result of a tool call|invalid|gave no answer",
     "odd_content": "no result of a tool call|invalid",
     "fails": "it failed it failed",

@@ -159,6 +159,8 @@ def decode_segment_at(file: Path) -> Segment:
     return decode_segment(name, file.read_bytes())
 
 
+@pytest.mark.soak
+@pytest.mark.timeout(300)
 def test_the_longest_text_and_the_largest_meta_arrive(desk: Laptop, laptop: Laptop, place: Path) -> None:
     trip = desk.talk("Hello")
     longest = "word " * (MOST_TEXT // 5)
@@ -173,7 +175,8 @@ def test_the_longest_text_and_the_largest_meta_arrive(desk: Laptop, laptop: Lapt
     assert len(there[1].meta["a"]) == MOST_META_VALUES - 9
 
 
-@pytest.mark.parametrize("character", ["x", "é", "🏕"])
+@pytest.mark.parametrize("character", ["x", *(pytest.param(each, marks=pytest.mark.soak) for each in "é🏕")])
+@pytest.mark.timeout(120)
 def test_of_a_longer_text_the_beginning_arrives_and_says_so(
     desk: Laptop, laptop: Laptop, place: Path, character: str
 ) -> None:
@@ -211,6 +214,7 @@ def test_of_a_meta_that_is_too_large_the_fields_that_name_entries_arrive(
     assert "a" not in summary.meta
 
 
+@pytest.mark.timeout(60)
 def test_texts_that_pack_well_do_not_pile_up_in_one_segment(desk: Laptop, laptop: Laptop, place: Path) -> None:
     trip = desk.talk("Hello")
     for _ in range(6):
@@ -226,6 +230,7 @@ def test_texts_that_pack_well_do_not_pile_up_in_one_segment(desk: Laptop, laptop
     assert len(list(laptop.memory.conversations.all_entries(laptop.found(trip).seq))) == 7
 
 
+@pytest.mark.timeout(60)
 def test_notes_of_a_run_go_into_several_segments(desk: Laptop, laptop: Laptop, place: Path) -> None:
     notes = desk.workspace.root / "memory"
     notes.mkdir(exist_ok=True)
