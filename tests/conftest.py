@@ -13,7 +13,7 @@ from foundation.paths import Workspace
 from tests.examples import SOAK, examples
 from tests.fakes import FakeClock
 from tests.order import long_first
-from tests.thirds import of_this_run
+from tests.parts import of_this_run
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # on a busy core its threads wait for one another by spinning
 settings.register_profile("every run", max_examples=examples(100))

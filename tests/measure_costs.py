@@ -15,12 +15,12 @@ from typing import Final
 
 import pytest
 
-from tests.thirds import COSTS, function
+from tests.parts import COSTS, function
 
 if sys.platform != "win32":
     import resource
 
-LEAST: Final = 0.2
+LEAST: Final = 0.1
 """CPU seconds of a case from which a test is expensive."""
 FOLDER: Final = "TEST_COSTS"
 """Variable with the folder of the records."""

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import apsw
 import pytest
 
 from foundation.privacy import clear
@@ -31,11 +32,13 @@ def say(cold: ColdStore, conversation: int, text: str) -> int:
 
 
 def fill(cold: ColdStore, megabytes: int) -> None:
-    """Writes a conversation of so many megabytes of text that does not compress, and deletes it."""
-    talk = cold.new_conversation()
-    for _ in range(megabytes // 4):
-        say(cold, talk.seq, os.urandom(3 * 2**20).hex())  # which packs to about a half
-    cold.delete_conversation(talk.seq)
+    """Leaves so many megabytes of free pages, as deleted rows do."""
+    with apsw.Connection(str(cold.database)) as other:
+        other.set_busy_timeout(10_000)
+        other.execute("CREATE TABLE passing (body BLOB)")
+        for _ in range(megabytes):
+            other.execute("INSERT INTO passing VALUES (randomblob(1048576))")
+        other.execute("DROP TABLE passing")
 
 
 @pytest.fixture
@@ -78,7 +81,7 @@ def test_without_space_for_a_copy_nothing_is_done(cold: ColdStore) -> None:
 
 def test_it_gives_way_to_a_turn_and_to_the_clock(cold: ColdStore) -> None:
     talk = cold.new_conversation()
-    for number in range(3000):
+    for number in range(600):
         say(cold, talk.seq, f"{number} stays")
     fill(cold, 28)
     size = free_room(cold).size
@@ -100,7 +103,7 @@ def test_another_process_writes_on_and_loses_nothing(cold: ColdStore) -> None:
     assert other.stdout is not None
     written = [int(other.stdout.readline())]
     freed = 0
-    for _ in range(6):
+    for _ in range(6 if SOAK else 2):
         fill(cold, 28)
         freed += shrink(cold)
         assert other.poll() is None, "the other process was not kept from writing"
@@ -109,7 +112,7 @@ def test_another_process_writes_on_and_loses_nothing(cold: ColdStore) -> None:
     other.wait()
     other.stdout.close()
     assert freed > 0
-    assert len(written) > 6
+    assert len(written) > 2
     assert all(cold.entry(seq).text for seq in written)
     assert cold.check() == []
 
