@@ -22,6 +22,10 @@ def is_whole(widget: Widget) -> bool:
     return rows_seen(widget) == widget.outer_size.height > 0
 
 
+def chosen_row(rows: RowList | OptionList) -> int | None:
+    return rows.chosen if isinstance(rows, RowList) else rows.highlighted
+
+
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("name", EVERY_SCREEN)
 async def test_what_has_the_focus_is_in_view(name: str, size: tuple[int, int], open_chat: Open, memory: Memory) -> None:
@@ -41,7 +45,8 @@ async def test_a_list_shows_two_rows_and_the_chosen_one(
     async with open_chat(size=size) as chat:
         screen = await opened(chat, LISTS[name], memory)
         rows = screen.query_one(RowList) if screen.query(RowList) else screen.query_one(OptionList)
-        chosen = rows.chosen if isinstance(rows, RowList) else rows.highlighted
+        await chat.until(lambda: chosen_row(rows) is not None)  # some lists are read in a thread
+        chosen = chosen_row(rows)
         assert rows_seen(rows) >= min(2, rows.virtual_size.height)
         assert rows_seen(rows) == rows.size.height, "no row of the list is cut off"
         assert chosen is not None
