@@ -49,6 +49,7 @@ def problems(course: Course) -> list[str]:
     return found
 
 
+@pytest.mark.timeout(120)  # by the wall clock: a busy machine takes ten times as long
 def test_three_devices_converge_and_lose_nothing(course: Course) -> None:
     course.run(STEPS)
     assert problems(course) == [], course.evidence()
