@@ -51,21 +51,22 @@ def _command_lines(settings: dict[Any, Any], root: Path) -> Iterator[tuple[list[
     """The words of each command, and the folder in which it starts. Sections may be written as `mcp.servers`."""
     for name, value in settings.items():
         if str(name).startswith("hooks"):
-            yield from (([*_words(text)], root) for text in _commands(value))
+            yield from (([*_words(text)], root) for text in commands_in(value))
         elif str(name).startswith("mcp"):
             yield from _servers(value, root)
 
 
-def _commands(value: Any) -> Iterator[str]:
+def commands_in(value: Any) -> Iterator[str]:
+    """The command lines in settings of hooks, however deep."""
     match value:
         case {"command": str(command)}:
             yield command
         case dict():
             for part in cast("dict[Any, Any]", value).values():
-                yield from _commands(part)
+                yield from commands_in(part)
         case list():
             for part in cast("list[Any]", value):
-                yield from _commands(part)
+                yield from commands_in(part)
         case _:
             pass
 

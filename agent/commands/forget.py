@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from agent.commands.command import Command
 from agent.commands.results import Cancelled, Outcome, Proposal, SessionSwitched, Suspended, TextResult
-from foundation.errors import Misuse, TemporaryFailure
+from foundation.errors import Misuse, PalimpsestError
 from foundation.terminal_text import visible_line
 
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
@@ -72,7 +72,7 @@ async def _carry_out(session: Session, what: ForgetPlan, on_page: OnPage) -> Out
     locations = LocationAccess(session.config.sync, session.config.environment)
     try:
         receipt = await asyncio.to_thread(forget_everywhere, session.memory, what, locations, on_step)
-    except TemporaryFailure:  # part of it is done
+    except PalimpsestError:  # part of it is done
         await _show_what_stays(session, what)
         raise
     return SessionSwitched(" ".join(receipt.lines), branch=await _show_what_stays(session, what))

@@ -7,6 +7,7 @@ from typing import Any, Final, cast
 from agent.config.files import ConfigError, ConfigValue, read_values
 from agent.config.secrets import SERVERS, without_secrets
 from agent.config.settings import all_settings, sections
+from foundation.named_programs import commands_in
 from foundation.paths import Workspace
 from foundation.shell_words import command_line
 from foundation.terminal_text import visible_line
@@ -67,7 +68,7 @@ def shown_parts(value: Any, name: str) -> list[str]:
         return [str(value).lower()]
     if isinstance(value, list) and all(isinstance(item, str) for item in cast("list[Any]", value)):
         return [", ".join(cast("list[str]", value))]
-    return [*_commands(value)] or [SHORT_REPR.repr(value)]
+    return [*commands_in(value)] or [SHORT_REPR.repr(value)]
 
 
 def _runs(raw: Any) -> str:
@@ -81,17 +82,3 @@ def _runs(raw: Any) -> str:
             return f"runs {command_line(*map(str, (command, *words)))}"
         case _:
             return SHORT_REPR.repr(raw)
-
-
-def _commands(value: Any) -> Iterator[str]:
-    match value:
-        case {"command": str(command)}:
-            yield command
-        case dict():
-            for part in cast("dict[str, Any]", value).values():
-                yield from _commands(part)
-        case list():
-            for part in cast("list[Any]", value):
-                yield from _commands(part)
-        case _:
-            pass

@@ -1,7 +1,7 @@
 """A change of the notes by a model's tool has a receipt in the conversation, which opens and is taken back with u."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +12,9 @@ from agent.permissions.policy import PermissionMode
 from agent.session import Session
 from foundation.paths import Workspace
 from tests.agent.sessions import calls, open_session
-from tests.loopback import Loopback
 from tests.tui.chat.blocks.scripts import Script, block_lines, focus, resumed, thinking
 from tui.chat.version_block import stored_version_blocks
 from tui.dialogs.permission import PermissionScreen
-
-
-@pytest.fixture
-def server() -> Iterator[Script]:
-    with Loopback() as opened:
-        yield Script(opened)
 
 
 @pytest.fixture
