@@ -5,9 +5,10 @@ used as they are; a path that a person named goes through `resolve_path` first.
 
 refusals         UnsafePath
 folders          folders by descriptor, `child`
-opening          regular files by descriptor
+held_open        databases that are open here, which a second descriptor would unlock
+regular_files    regular files by descriptor
 directory        names in a folder: status, list, make, rename, link, remove; the files of an SQLite store
-files            whole-file reads and writes
+atomic           whole-file reads and writes
 atomic_exchange  two files change places in one step
 conditional      changes a file only where it holds what was expected
 locks            locks between processes
@@ -55,6 +56,7 @@ from foundation.files.directory import (
     status,
 )
 from foundation.files.folders import child
+from foundation.files.held_open import hold, is_held, is_held_index
 from foundation.files.locks import FileLock, LockTimeout
 from foundation.files.refusals import UnsafePath
 from foundation.files.regular_files import open_for_appending, open_for_reading, open_new
@@ -75,9 +77,12 @@ __all__ = [
     "exchange",
     "exists",
     "hard_link",
+    "hold",
     "is_cut_off",
     "is_file",
     "is_folder",
+    "is_held",
+    "is_held_index",
     "list_files",
     "list_folders",
     "list_kinds",

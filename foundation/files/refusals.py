@@ -17,7 +17,7 @@ from foundation.shell_words import command_line
 class UnsafePath(PalimpsestError, OSError):
     """A path that is not opened. Nothing was read, written or deleted.
 
-    `reason`: link, circle, outside, special, owner, hard_link or malformed.
+    `reason`: link, circle, outside, special, owner, hard_link, held_open or malformed.
     """
 
     code = "unsafe_path"
@@ -75,6 +75,16 @@ def hard_linked(path: Path) -> UnsafePath:
     )
 
 
+def held_open(path: Path) -> UnsafePath:
+    """A database that SQLite has open in this process: to close it here would free SQLite's locks on it."""
+    return UnsafePath(
+        path,
+        f"{path} belongs to a database that is open here, and is not read as a file.",
+        "Read a copy of it that another program made, or one from a backup.",
+        reason="held_open",
+    )
+
+
 def not_plain(path: Path | str, why: str) -> UnsafePath:
     """The path or name is malformed."""
     return UnsafePath(
@@ -110,6 +120,7 @@ _NUMBERS = {
     "special": errno.EINVAL,
     "owner": errno.EPERM,
     "hard_link": errno.EMLINK,
+    "held_open": errno.EBUSY,
     "malformed": errno.EINVAL,
 }
 _LINK_TAGS = {0xA000000C, 0xA0000003}  # IO_REPARSE_TAG_SYMLINK, IO_REPARSE_TAG_MOUNT_POINT

@@ -6,8 +6,9 @@ import stat
 from pathlib import Path
 from typing import BinaryIO
 
-from foundation.files.folders import WINDOWS, absolute_path, locate, refuse_link
-from foundation.files.refusals import first_link, hard_linked, link_in_path, not_regular, other_owner
+from foundation.files.folders import WINDOWS, FileLocation, absolute_path, locate, refuse_link
+from foundation.files.held_open import refuse_held
+from foundation.files.refusals import UnsafePath, first_link, hard_linked, link_in_path, not_regular, other_owner
 
 PRIVATE = 0o600
 _WRITES = os.O_WRONLY | os.O_RDWR
@@ -26,7 +27,10 @@ def open_file(path: Path, flags: int, mode: int = PRIVATE, *, owned: bool = Fals
         with locate(path) as (folder, name):
             if WINDOWS:
                 refuse_link(path)
+            refuse_held(path, FileLocation(folder, name))
             handle = os.open(name, flags | _ALWAYS, mode, dir_fd=folder)
+    except UnsafePath:
+        raise
     except OSError as error:
         if error.errno == errno.ENXIO:  # a socket, or a pipe that nobody reads
             raise not_regular(path) from error

@@ -8,6 +8,7 @@ SQLite before 3.51.3 can damage a store when its WAL is reset (https://sqlite.or
 import sys
 import threading
 import time
+import weakref
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any, TypeVar, cast
 
 import apsw
 
-from foundation.files import UnsafePath, check_store, make_private_file, make_private_folder
+from foundation.files import UnsafePath, check_store, hold, is_held, make_private_file, make_private_folder
 from memory.cold.integrity.foreign_objects import foreign_parts
 from memory.cold.sql import fetch, pragma, run
 from memory.errors import CannotOpen, StoreClosed, StoreError
@@ -42,7 +43,8 @@ def make_place(path: Path) -> None:
     SQLite gives its WAL the same permissions. Raises OSError; UnsafePath for a link, a special file or another owner.
     """
     make_private_folder(path.parent)
-    make_private_file(path)
+    if not is_held(path):
+        make_private_file(path)
     check_store(path)
 
 
@@ -55,6 +57,21 @@ def no_place(path: Path, error: OSError) -> CannotOpen:
         f"{path} cannot be opened for writing: {error.strerror}.",
         "Look at the rights of the file and its folder, and whether the disk is mounted and has space.",
     )
+
+
+class StoreConnection(apsw.Connection):
+    """A connection to the database at `path`, by the name SQLite is given, for as long as which this process opens that
+    file in no other way: it would free SQLite's locks (foundation.files.held_open)."""
+
+    def __init__(self, path: Path, filename: str, *, flags: int, vfs: str | None) -> None:
+        super().__init__(filename, flags=flags, vfs=vfs)
+        self._release = weakref.finalize(self, hold(path))
+        self._release.atexit = False
+
+    def close(self, force: bool = False) -> None:
+        """Closes it, as apsw does."""
+        super().close(force)
+        self._release()
 
 
 def connect(path: Path, *, synchronous: str = "full", writes: bool = True, vfs: str | None = None) -> apsw.Connection:
@@ -77,7 +94,7 @@ def open_store(path: Path, *, vfs: str | None = None, create: bool = False) -> a
     """Opens the store for writing with SQLite's defaults, following no link. Raises apsw.Error, UnsafePath."""
     check_store(path)
     flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW | (apsw.SQLITE_OPEN_CREATE if create else 0)
-    return apsw.Connection(str(path), flags=flags, vfs=vfs)
+    return StoreConnection(path, str(path), flags=flags, vfs=vfs)
 
 
 def harden(connection: apsw.Connection) -> None:

@@ -9,7 +9,7 @@ from typing import NoReturn, TypeVar
 import apsw
 
 from foundation.files import check_store, status
-from memory.cold.connection import BUSY_MS, harden
+from memory.cold.connection import BUSY_MS, StoreConnection, harden
 from memory.cold.sql import fetch, run
 from memory.cold.writer import Writer
 from memory.errors import CannotOpen, MemoryFailure, ReadOnly
@@ -22,6 +22,7 @@ REFUSALS = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 FIRST_ENTRY = "SELECT id FROM entries ORDER BY seq LIMIT 1"
 """By which the record of a trusted workspace recognises its store."""
 
+_IMMUTABLE = "immutable=1"
 _WAL_HEADER = 32  # bytes; a journal of this size holds no page
 
 
@@ -41,7 +42,7 @@ def connect_read_only(path: Path, vfs: str | None = None) -> apsw.Connection:
                 f"{path} cannot be written to, and its newest words stand in {journal}, which is read only there.",
                 "Copy the whole workspace to a place that can be written to, and open it there.",
             ) from None
-    return _connect(path, "immutable=1", vfs)
+    return _connect(path, _IMMUTABLE, vfs)
 
 
 def connect_immutable(path: Path, vfs: str | None = None) -> apsw.Connection:
@@ -49,7 +50,7 @@ def connect_immutable(path: Path, vfs: str | None = None) -> apsw.Connection:
 
     Opens only a regular file, and follows no link; raises UnsafePath for anything else.
     """
-    return _connect(path, "immutable=1", vfs)
+    return _connect(path, _IMMUTABLE, vfs)
 
 
 def has_journal(path: Path) -> bool:
@@ -61,7 +62,11 @@ def has_journal(path: Path) -> bool:
 def _connect(path: Path, option: str, vfs: str | None) -> apsw.Connection:
     check_store(path, owned=False)
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI | apsw.SQLITE_OPEN_NOFOLLOW
-    connection = apsw.Connection(f"{path.absolute().as_uri()}?{option}", flags=flags, vfs=vfs)
+    uri = f"{path.absolute().as_uri()}?{option}"
+    if option == _IMMUTABLE:  # SQLite takes no lock
+        connection = apsw.Connection(uri, flags=flags, vfs=vfs)
+    else:
+        connection = StoreConnection(path, uri, flags=flags, vfs=vfs)
     try:
         connection.set_busy_timeout(BUSY_MS)
         harden(connection)

@@ -13,10 +13,11 @@ from typing import Any, Final
 import apsw
 from msgspec import Struct
 
-from foundation.files import UnsafePath, open_for_reading, read_bytes, scan
+from foundation.files import UnsafePath, is_held, is_held_index, open_for_reading, read_bytes, scan
 from foundation.paths import Workspace
 from memory.cold.encoding import to_bytes
 from memory.cold.sql import each, fetch
+from memory.cold.store_file import StoreFile
 from memory.errors import Damaged
 from memory.forget.escapes import unescaped
 from memory.forget.later import written_later
@@ -94,7 +95,9 @@ def files_below(folder: Path) -> Iterator[Path]:
 
 def holds_words(prints: Fingerprints, path: Path) -> bool:
     """Whether the file holds any of the words, as it is or in a zstd frame. One that is gone does not."""
-    with suppress(FileNotFoundError), open_for_reading(path) as stream:
+    if is_held_index(path):
+        return False
+    with suppress(FileNotFoundError), StoreFile(path) if is_held(path) else open_for_reading(path) as stream:
         before, offset, frames = b"", 0, list[int]()
         while block := stream.read(_BLOCK):
             data = before + block

@@ -83,7 +83,9 @@ ALLOWED = {
     "agent/tools/commands/new_repositories.py rename": "sets aside such a folder, which may be a link",
     "memory/archive/packs/ssh.py open": "a file on another machine",
     "memory/archive/packs/ssh.py rename": "a file on another machine",
-    "memory/cold/connection.py Connection": "SQLite opens by name; its files are checked first (check_store)",
+    "memory/cold/connection.py StoreConnection": "SQLite opens by name; its files are checked first (check_store)",
+    "memory/cold/read_only.py StoreConnection": "SQLite opens by name; its files are checked first (check_store)",
+    "memory/cold/store_file.py VFSFile": "the database that is open, which has been checked",
     "memory/cold/read_only.py Connection": "SQLite opens by name; its files are checked first (check_store)",
     "memory/cold/store.py rename": "a conversation's title",
     "memory/conversations.py rename": "a conversation's title",
@@ -136,8 +138,10 @@ def _banned(call: ast.Call) -> str:
             return name if name in OF_OS else ""
         case ast.Attribute(value=ast.Name(id="shutil"), attr=name):
             return name if name in OF_SHUTIL else ""
-        case ast.Attribute(value=ast.Name(id="apsw"), attr="Connection"):
-            return "Connection"
+        case ast.Attribute(value=ast.Name(id="apsw"), attr="Connection" | "VFSFile" as name):
+            return name
+        case ast.Name(id="StoreConnection"):
+            return "StoreConnection"
         case ast.Attribute(value=ast.Name(id="np"), attr="memmap" | "fromfile" | "load" | "save" as name):
             return name
         case ast.Attribute(value=holder, attr="open"):
@@ -185,6 +189,8 @@ def test_no_module_reaches_a_file_past_foundation_files() -> None:
         "from filelock import FileLock",
         "import filelock",
         "apsw.Connection('x')",
+        "apsw.VFSFile('', 'x', [1, 0])",
+        "StoreConnection(path, 'x', flags=1, vfs=None)",
         "folder.glob('*')",
     ],
 )
