@@ -22,7 +22,7 @@ from agent.events import CheckpointMade, PlanUpdated, SessionEvent, TextDelta, U
 from agent.services.panel_figures import touched_files
 from context.checklist import Checklist, PlanStep, StepState
 from foundation.clock import SystemClock
-from memory.records import SpendingRow
+from memory.records import SpendingSum
 from tests.tui.fakes import RECALLED, REPORT, FakeSession, answer
 from tui.chat.panel_content import PanelContent, after_event, panel_rows
 from tui.passages.screen import PassageScreen
@@ -335,20 +335,12 @@ async def test_what_today_cost_includes_the_turn_that_runs(open_chat: Open) -> N
     told = answer("Done.")
     after_usage = next(number for number, event in enumerate(told) if isinstance(event, UsageKnown)) + 1
     session = wide_session(events=[*told[:after_usage], gate, *told[after_usage:]])
-    row = SpendingRow(
-        time=SystemClock().now(),
-        conversation="c_1",
-        purpose="",
-        model="openai:qwen3",
-        prompt_tokens=4_000,
-        completion_tokens=301,
-        cached_tokens=0,
-    )
+    row = SpendingSum(model="openai:qwen3", prompt_tokens=4_000, completion_tokens=301, cached_tokens=0)
 
-    def spending(_since: object) -> list[SpendingRow]:
+    def spent_since(_since: object) -> list[SpendingSum]:
         return [row]
 
-    session.memory.spending = spending
+    session.memory.spent_since = spent_since
     async with open_chat(session=session, size=WIDE) as chat:
         chat.screen.queue.add("write")
         await chat.until(lambda: any(line.startswith("today") and "4.3k" in line for line in rows_of(chat)))
@@ -372,11 +364,11 @@ async def test_what_no_panel_shows_is_not_read_until_there_is_room(open_chat: Op
     session = wide_session(checkpoints)
     reads: list[object] = []
 
-    def spending(since: object) -> list[SpendingRow]:
+    def spent_since(since: object) -> list[SpendingSum]:
         reads.append(since)
         return []
 
-    session.memory.spending = spending
+    session.memory.spent_since = spent_since
     async with open_chat(session=session, size=(80, 24)) as chat:
         await ask(chat)
         assert reads == []
