@@ -26,6 +26,7 @@ from memory.cold import ColdStore
 from memory.cold.answers import put_usage
 from memory.cold.costs import spending
 from memory.cold.mirrors.mirrors import Mirrors
+from memory.cold.running_costs import RunningCosts
 from memory.cold.statistics import tokens_by_day
 from memory.context_store import ContextStore
 from memory.conversations import Conversations
@@ -39,7 +40,7 @@ from memory.observations.store import Observations
 from memory.pages.types import ArchiveResult, EntryText
 from memory.passage_cache import PassageCache
 from memory.recalled_passage import RecalledPassage
-from memory.records import DayTokens, Entry, EntryCost, EntryDraft, SpendingRow, Statistics
+from memory.records import DayTokens, Entry, EntryCost, EntryDraft, SpendingRow, SpendingSum, Statistics
 from memory.references import References, nothing_named
 from memory.search import Search
 from memory.search.reindex import Reindexer
@@ -70,6 +71,7 @@ class Memory:
         self.settings = settings or ArchiveSettings()
         self._clock = clock
         self._embedding = embedding
+        self._running_costs = RunningCosts()
         self.scope: Callable[[], str | None] = lambda: None  # of searches that name none (memory/scope.py)
 
     @classmethod
@@ -231,6 +233,10 @@ class Memory:
     def spending(self, since: datetime | None = None) -> list[SpendingRow]:
         """The usage of each request to a model, oldest first; from `since` on, if it is given."""
         return self.cold.read(lambda db: spending(db, since))
+
+    def spent_since(self, since: datetime) -> list[SpendingSum]:
+        """What requests since then cost together, by model and currency: quick where it is read again and again."""
+        return self.cold.read(lambda db: self._running_costs.read(db, since))
 
     def analysis_problem(self) -> str:
         """Why the workspace's own entity rules cannot be used, in a sentence; "" where they can, or there are none."""

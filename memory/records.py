@@ -267,17 +267,23 @@ class IntegrityProblem(Struct, frozen=True):
     pages: tuple[str, ...] = ()
 
 
-class SpendingRow(Struct, frozen=True, kw_only=True):
-    """The usage of one request to a model. `cost` is what its entry keeps (models.prices); None for nothing."""
+class SpendingSum(Struct, frozen=True, kw_only=True):
+    """The usage of requests to one model. `cost` is as an entry keeps it (models.prices); None where it is unknown."""
 
-    time: datetime
-    conversation: str
-    purpose: str
     model: str
+    requests: int = 1
     prompt_tokens: int
     completion_tokens: int
     cached_tokens: int
     cost: Any = None
+
+
+class SpendingRow(SpendingSum, frozen=True, kw_only=True):
+    """The usage of one request to a model."""
+
+    time: datetime
+    conversation: str
+    purpose: str
     title: str = ""  # of the conversation
 
 

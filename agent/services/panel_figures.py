@@ -52,7 +52,7 @@ def panel_figures(session: "Session", known: tuple[TouchedFile, ...] = ()) -> Pa
     except (PalimpsestError, OSError) as error:
         problem = str(error)
     midnight = SystemClock().now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
-    today = total_spent("today", session.memory.spending(midnight), session.config.models)
+    today = total_spent("today", session.memory.spent_since(midnight), session.config.models)
     return PanelFigures(files, SpentToday(today.tokens, today.cost if today.requests else ""), problem)
 
 

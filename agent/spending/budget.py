@@ -9,7 +9,7 @@ from typing import Final, Protocol
 from msgspec import Struct
 
 from foundation.clock import Clock
-from memory.records import SpendingRow
+from memory.records import SpendingSum
 from models.chat.port import Profile
 from models.messages import Usage
 from models.prices import Cost, PriceList, cost_of_fields, money
@@ -40,8 +40,8 @@ class RunLimits(Struct, frozen=True, kw_only=True):
 class SpendingPort(Protocol):
     """The store of what was spent (memory.memory)."""
 
-    def spending(self, since: datetime | None = None) -> Sequence[SpendingRow]:
-        """The usage of each request since then."""
+    def spent_since(self, since: datetime) -> Sequence[SpendingSum]:
+        """The usage of the requests since then."""
         ...
 
 
@@ -130,7 +130,7 @@ class SpendingBudget:
         caps = {DAILY_TOKENS: settings.daily_tokens, DAILY_COST: settings.daily_cost}
         if not any(caps[name] for name in DAILY - lifted):
             return None
-        rows = [row for row in self._store.spending(self._midnight()) if row.model != OFFLINE]
+        rows = [row for row in self._store.spent_since(self._midnight()) if row.model != OFFLINE]
         if caps[DAILY_TOKENS] and DAILY_TOKENS not in lifted:
             used = sum(row.prompt_tokens + row.completion_tokens for row in rows)
             total = used + usage.prompt_tokens + usage.completion_tokens
@@ -160,7 +160,7 @@ class SpendingBudget:
         return self._clock.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
 
 
-def sums(rows: Sequence[SpendingRow]) -> dict[str, float]:
+def sums(rows: Sequence[SpendingSum]) -> dict[str, float]:
     """The money of the rows, by currency."""
     amounts: dict[str, list[float]] = {}
     for row in rows:

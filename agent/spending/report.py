@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec import Struct, structs
 
-from memory.records import SpendingRow
+from memory.records import SpendingRow, SpendingSum
 from models.prices import Cost, PriceList, cost_at, cost_of_fields, money
 from models.settings import ModelSettings
 
@@ -80,7 +80,7 @@ def spending_report(rows: Sequence[SpendingRow], settings: ModelSettings, now: d
     )
 
 
-def total_spent(key: str, rows: Sequence[SpendingRow], settings: ModelSettings) -> Spent:
+def total_spent(key: str, rows: Sequence[SpendingSum], settings: ModelSettings) -> Spent:
     """What these requests cost together."""
     return _sum(key, rows, PriceList(settings.prices))
 
@@ -121,7 +121,7 @@ def _grouped(rows: Iterable[SpendingRow], prices: PriceList, key: Callable[[Spen
     return [_sum(name, group, prices) for name, group in groups.items()]
 
 
-def _sum(key: str, rows: Sequence[SpendingRow], prices: PriceList) -> Spent:
+def _sum(key: str, rows: Sequence[SpendingSum], prices: PriceList) -> Spent:
     amounts: dict[str, list[float]] = {}
     costs = [_cost(row, prices) for row in rows]
     for cost in costs:
@@ -129,17 +129,17 @@ def _sum(key: str, rows: Sequence[SpendingRow], prices: PriceList) -> Spent:
             amounts.setdefault(cost.currency, []).append(cost.amount)
     return Spent(
         key=key,
-        requests=len(rows),
+        requests=sum(row.requests for row in rows),
         prompt_tokens=sum(row.prompt_tokens for row in rows),
         completion_tokens=sum(row.completion_tokens for row in rows),
         cached_tokens=sum(row.cached_tokens for row in rows),
         money={currency: math.fsum(parts) for currency, parts in amounts.items()},
-        local=sum(cost is not None and cost.local for cost in costs),
-        unpriced=sum(cost is None for cost in costs),
+        local=sum(row.requests for row, cost in zip(rows, costs, strict=True) if cost is not None and cost.local),
+        unpriced=sum(row.requests for row, cost in zip(rows, costs, strict=True) if cost is None),
     )
 
 
-def _cost(row: SpendingRow, prices: PriceList) -> Cost | None:
+def _cost(row: SpendingSum, prices: PriceList) -> Cost | None:
     """The cost that was stored; else by the price of the model's name, which is what older versions kept."""
     if cost := cost_of_fields(row.cost):
         return cost

@@ -51,7 +51,7 @@ def _rows(connection: apsw.Connection, since_ms: int | None) -> Iterator[Spendin
             prompt_tokens=prompt,
             completion_tokens=completion,
             cached_tokens=cached or 0,
-            cost=_kept_cost(meta),
+            cost=kept_cost(meta),
         )
 
 
@@ -74,19 +74,19 @@ def _without_entry(connection: apsw.Connection, since_ms: int | None) -> Iterato
             prompt_tokens=prompt,
             completion_tokens=completion,
             cached_tokens=cached or 0,
-            cost=_decoded(cost),
+            cost=decoded_cost(cost),
         )
 
 
-def _decoded(cost: bytes | None) -> Any:
-    """JSON; None where it is damaged."""
+def decoded_cost(cost: bytes | None) -> Any:
+    """The cost of a request without an entry, from its JSON; None where there is none, or it is damaged."""
     try:
         return msgspec.json.decode(cost) if cost else None
     except (msgspec.DecodeError, ValueError, RecursionError):
         return None
 
 
-def _kept_cost(meta: bytes | None) -> Any:
+def kept_cost(meta: bytes | None) -> Any:
     """What meta says; None where it says nothing, or is damaged."""
     try:
         return msgspec.json.decode(meta, type=_Kept).cost if meta else None

@@ -138,6 +138,7 @@ class FakeSession:
             ),
             references=SimpleNamespace(find=_unknown),
             spending=lambda since=None: [],
+            spent_since=lambda _: [],
             versions=SimpleNamespace(store=SimpleNamespace(versions=lambda path=None: ())),
             vault=SimpleNamespace(find_archive=_archived, settings=ArchiveSettings()),
         )

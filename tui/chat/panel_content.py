@@ -114,13 +114,13 @@ def _context_rows(content: PanelContent) -> tuple[PanelRow, ...]:
             share = layer.tokens / (report.budget or 1)  # as the bar of the whole request below
             label = f"{layer.name:<13}{bar(share, BAR_CELLS).ljust(BAR_CELLS)}"
             figure = f"{short_count(layer.tokens)} {percent(share):>7}"
-            rows.append(PanelRow(label, figure, tone="text", action="context"))
+            rows.append(PanelRow(label, figure, tone="text", action="context", in_columns=True))
         figures = f"{short_count(report.total_tokens)} of {short_count(report.budget)} · {percent(report.filled)}"
         rows.append(PanelRow("request", figures))
         if report.compacts_at:
             drawn = bar_with_tick(report.filled, report.compaction_share, BAR_CELLS)
             share = percent(report.compaction_share)
-            rows.append(PanelRow(f"{'':<13}{drawn}", f"compacts at {share}", action="context"))
+            rows.append(PanelRow(f"{'compacts at':<13}{drawn}", share, action="context", in_columns=True))
         if report.previous_tokens:
             rows.append(PanelRow("last request kept", percent(report.unchanged_prefix_tokens / report.previous_tokens)))
     if content.turn_tokens:

@@ -6,7 +6,6 @@ an unknown sequence unless it is wrapped, and then needs its option `allow-passt
 
 import asyncio
 import contextlib
-import html
 import shutil
 import sys
 from collections.abc import Callable, Mapping
@@ -75,6 +74,8 @@ def desktop_command(
         return (program, "-e", _APPLESCRIPT, PROGRAM, text) if program else ()
     if platform == "win32" or not (program := which("notify-send")):
         return ()
+    import html  # its table of entities is read with the first notification, not with the first frame
+
     return (program, f"--app-name={PROGRAM}", "--", PROGRAM, html.escape(text, quote=False))  # the body takes markup
 
 

@@ -35,7 +35,6 @@ class RowList(ScrollView, can_focus=False):
         number: int
         is_chosen: bool
 
-    @dataclass
     class Scrolled(Message):
         """Other rows are in view."""
 

@@ -17,7 +17,7 @@ from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from foundation.terminal_text import visible_line
+from foundation.terminal_text import visible, visible_line
 from tui.typed_app import theme_colour
 from tui.widgets.status import clip
 from tui.widgets.transcript.wrap import line_breaks
@@ -31,7 +31,7 @@ KEYS: Final = "↑ ↓ choose · Enter opens · Esc back"
 
 class PanelRow(Struct, frozen=True):
     """A row: text at the left, a figure at the right. Enter carries out its `action`, where it has one. A long text is
-    cut at its `cut`, or wrapped where it `wraps`.
+    cut at its `cut`, or wrapped where it `wraps`. `in_columns`: blanks stay as they are, for what is above and below.
     """
 
     text: str
@@ -40,6 +40,7 @@ class PanelRow(Struct, frozen=True):
     action: str = ""
     cut: Literal["start", "end"] = "end"
     wraps: bool = False
+    in_columns: bool = False
 
 
 class SidePanel(ScrollView, can_focus=True):
@@ -156,7 +157,8 @@ class SidePanel(ScrollView, can_focus=True):
 
 def _row_lines(row: PanelRow, width: int) -> list[str]:
     """The lines of a row, each at most `width` cells, its figure at the right of the first."""
-    text, figure = visible_line(row.text), visible_line(row.figure)
+    shown = visible if row.in_columns else visible_line
+    text, figure = shown(row.text), shown(row.figure)
     if row.wraps:
         offsets = [0, *line_breaks(text, width - HANG), len(text)]
         lines = [text[start:end].strip() for start, end in pairwise(offsets)]

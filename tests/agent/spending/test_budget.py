@@ -41,8 +41,8 @@ class FakeSpending:
     def __init__(self, *rows: SpendingRow) -> None:
         self.rows = list(rows)
 
-    def spending(self, since: datetime | None = None) -> list[SpendingRow]:
-        return [row for row in self.rows if since is None or row.time >= since]
+    def spent_since(self, since: datetime) -> list[SpendingRow]:
+        return [row for row in self.rows if row.time >= since]
 
 
 def spent(tokens: int, cost: Any = None, *, model: str = "m", time: datetime = NOON) -> SpendingRow:

@@ -18,13 +18,14 @@ from agent.checkpoints.history import CheckpointHistory
 from agent.checkpoints.restore import restore
 from agent.commands.results import SessionSwitched, TextResult
 from agent.config.settings import ScreenSettings
-from agent.events import CheckpointMade, PlanUpdated, SessionEvent, TextDelta, UsageKnown
+from agent.events import CheckpointMade, ContextReady, PlanUpdated, SessionEvent, TextDelta, UsageKnown
 from agent.services.panel_figures import touched_files
 from context.checklist import Checklist, PlanStep, StepState
 from foundation.clock import SystemClock
-from memory.records import SpendingRow
+from memory.records import SpendingSum
 from tests.tui.fakes import RECALLED, REPORT, FakeSession, answer
 from tui.chat.panel_content import PanelContent, after_event, panel_rows
+from tui.overview.bars import TICK
 from tui.passages.screen import PassageScreen
 from tui.passages.text_screen import TextScreen
 from tui.widgets.side_panel import KEYS, SidePanel, clip_start
@@ -99,15 +100,35 @@ def test_the_bars_of_the_layers_have_the_scale_of_the_request() -> None:
 
 def test_the_panel_has_a_tick_where_older_turns_leave() -> None:
     report = structs.replace(REPORT, compacts_at=5_120)
-    (row,) = (row for row in panel_rows(PanelContent(report=report), frozenset()) if "compacts" in row.figure)
-    assert row.figure == "compacts at 50.0 %"
-    assert row.text.strip() == "█████ │" and row.action == "context"
+    (row,) = (row for row in panel_rows(PanelContent(report=report), frozenset()) if "compacts" in row.text)
+    assert row.figure == "50.0 %"
+    assert row.text.rstrip() == "compacts at  █████ │" and row.action == "context"
 
 
 async def ask(chat: Any) -> None:
     chat.screen.queue.add("When is the boiler serviced?")
     await chat.until(lambda: "Hansen comes" in chat.text and chat.screen.is_idle)
     await chat.until(lambda: not any(worker.group == "panel" and worker.is_running for worker in chat.app.workers))
+
+
+async def test_bars_begin_in_one_column_and_the_tick_is_at_its_share(open_chat: Open) -> None:
+    report = structs.replace(REPORT, compacts_at=7_680)  # three quarters of 10,240
+    told = answer("Hansen comes.")
+    events = [structs.replace(event, report=report) if isinstance(event, ContextReady) else event for event in told]
+    session = wide_session(events=events)
+    session.context_report = AsyncMock(return_value=report)
+    async with open_chat(session=session, size=WIDE) as chat:
+        await ask(chat)
+        await chat.until(lambda: "compacts at" in shown(chat))
+        lines = shown(chat).split("\n")
+        layers = [
+            line for line in lines if line.strip(" │").startswith(("system", "project", "conversation", "message"))
+        ]
+        starts = [min(line.index(cell) for cell in "▏▎▍▌▋▊▉█" if cell in line) for line in layers]
+        assert len(layers) == 4, lines
+        assert len(set(starts)) == 1, layers
+        (tick,) = (line.rindex(TICK) for line in lines if "compacts at" in line)
+        assert tick - starts[0] == 9, "three quarters of twelve cells"
 
 
 # The content
@@ -335,20 +356,12 @@ async def test_what_today_cost_includes_the_turn_that_runs(open_chat: Open) -> N
     told = answer("Done.")
     after_usage = next(number for number, event in enumerate(told) if isinstance(event, UsageKnown)) + 1
     session = wide_session(events=[*told[:after_usage], gate, *told[after_usage:]])
-    row = SpendingRow(
-        time=SystemClock().now(),
-        conversation="c_1",
-        purpose="",
-        model="openai:qwen3",
-        prompt_tokens=4_000,
-        completion_tokens=301,
-        cached_tokens=0,
-    )
+    row = SpendingSum(model="openai:qwen3", prompt_tokens=4_000, completion_tokens=301, cached_tokens=0)
 
-    def spending(_since: object) -> list[SpendingRow]:
+    def spent_since(_since: object) -> list[SpendingSum]:
         return [row]
 
-    session.memory.spending = spending
+    session.memory.spent_since = spent_since
     async with open_chat(session=session, size=WIDE) as chat:
         chat.screen.queue.add("write")
         await chat.until(lambda: any(line.startswith("today") and "4.3k" in line for line in rows_of(chat)))
@@ -372,11 +385,11 @@ async def test_what_no_panel_shows_is_not_read_until_there_is_room(open_chat: Op
     session = wide_session(checkpoints)
     reads: list[object] = []
 
-    def spending(since: object) -> list[SpendingRow]:
+    def spent_since(since: object) -> list[SpendingSum]:
         reads.append(since)
         return []
 
-    session.memory.spending = spending
+    session.memory.spent_since = spent_since
     async with open_chat(session=session, size=(80, 24)) as chat:
         await ask(chat)
         assert reads == []

@@ -1,7 +1,10 @@
 """Over a slow line the screen is little behind: frames that the terminal could not draw in time are left out."""
 
+import random
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +21,7 @@ if TYPE_CHECKING or sys.platform != "win32":
 QUESTION_BYTES, ANSWER = QUESTION.encode(), "\x1b[?2026;2$y"
 END = (data(delta("stop")), data("[DONE]"))
 RATE = 3_000  # bytes a second
+FRAME_BYTES = 10_000  # the whole screen anew, at 200×50, and some more
 
 
 class Clock:
@@ -115,10 +119,13 @@ def test_a_line_that_carried_much_may_have_much_on_its_way() -> None:
 
 
 class SlowLine:
-    """A line of RATE bytes a second with all the buffers in the world, between the program and what a person sees."""
+    """A line with all the buffers in the world, between the program and what a person sees. `rate`: bytes a second.
 
-    def __init__(self, terminal: "Terminal") -> None:
-        self.terminal = terminal
+    A terminal without synchronized output answers no question: `answers` is False, and nothing is paced.
+    """
+
+    def __init__(self, terminal: "Terminal", rate: int, *, answers: bool = True) -> None:
+        self.terminal, self.rate, self.answers = terminal, rate, answers
         self.shown = Emulator(terminal.screen.columns, terminal.screen.lines)
         self._stream = pyte.ByteStream(self.shown)
         self._drawn = 0  # bytes
@@ -134,27 +141,47 @@ class SlowLine:
         end = time.monotonic() + seconds
         while (now := time.monotonic()) < end:
             self.terminal.settle(0.02)
-            room, self._since = int((now - self._since) * RATE), now
+            room, self._since = int((now - self._since) * self.rate), now
             piece = self.terminal.bytes[self._drawn : self._drawn + room]
             asked = self.terminal.bytes[: self._drawn + len(piece)].count(QUESTION_BYTES)
             before = self.terminal.bytes[: self._drawn].count(QUESTION_BYTES)
             self._drawn += len(piece)
             self._stream.feed(piece)
-            self.terminal.type(ANSWER * (asked - before))
-            self.behind = max(self.behind, (len(self.terminal.bytes) - self._drawn) / RATE)
+            if self.answers:
+                self.terminal.type(ANSWER * (asked - before))
+            self.behind = max(self.behind, (len(self.terminal.bytes) - self._drawn) / self.rate)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="a pty is POSIX's")
-@pytest.mark.slow
-@pytest.mark.screen
-@pytest.mark.timeout(120)
-def test_a_long_answer_over_a_slow_line_is_shown_as_it_is_after_a_moment(tmp_path: Path) -> None:
-    words = [f"word{number} of a long line in a list\n- " for number in range(500)]
+def wide_table() -> list[str]:
+    """Rows of Chinese and numbers, none like the one above it."""
+    chance = random.Random(1)
+    rows = (f"| {' | '.join(f'{han(chance, 4)}{chance.randrange(10**6)}' for _ in range(5))} |\n" for _ in range(400))
+    return ["| a | b | c | d | e |\n|---|---|---|---|---|\n", *rows]
+
+
+def long_code() -> list[str]:
+    """Lines in many colours."""
+    chance = random.Random(1)
+    lines = (f"def f{n}(a: str = '{han(chance, 8)}') -> int:\n    return {chance.random()}\n" for n in range(300))
+    return ["```python\n", *lines]
+
+
+def han(chance: random.Random, count: int) -> str:
+    return "".join(chr(0x4E00 + chance.randrange(5_000)) for _ in range(count))
+
+
+LAST = "\n\nThat is all of it."
+
+
+@contextmanager
+def answering(root: Path, scene: Callable[[], list[str]], rate: int, *, answers: bool = True) -> Iterator[SlowLine]:
+    """A chat of 200×50 cells over a slow line, which has shown its first screen and been asked for the scene."""
+    texts = [*scene(), LAST]
     with Loopback() as server:
-        pieces = [step for word in words for step in (data(delta(content=word)), Pause(0.01))]
-        server.answers_all(lambda _: stream(data(delta(role="assistant", content="- ")), *pieces, *END))
+        pieces = [step for text in texts for step in (data(delta(content=text)), Pause(0.01))]
+        server.answers_all(lambda _: stream(data(delta(role="assistant", content="")), *pieces, *END))
         terminal = Terminal(
-            *("--workspace", str(tmp_path / "ws")),
+            *("--workspace", str(root / "ws")),
             columns=200,
             rows=50,
             screen=Emulator(200, 50),
@@ -163,21 +190,56 @@ def test_a_long_answer_over_a_slow_line_is_shown_as_it_is_after_a_moment(tmp_pat
         )
         try:
             terminal.until(lambda text: "mode ask" in text)
-            line = SlowLine(terminal)
-            line.carry(4)
-            terminal.type(ANSWER)  # it has synchronized output
+            line = SlowLine(terminal, rate, answers=answers)
+            for _ in range(30):
+                if "mode ask" in line.text:
+                    break
+                line.carry(1)
             line.carry(1)
             terminal.type("go on\r")
             line.behind = 0.0
-            line.carry(12)
-            for _ in range(40):  # a busy machine takes longer to stream it
-                if "word499" in line.text:
-                    break
-                line.carry(1)
-            terminal.quiet(0.5)
-            line.carry(4)
-            assert "word499" in line.text
-            assert cells(line.shown) == cells(terminal.screen)
-            assert line.behind < 20, "a frame or two, and what a busy machine is late"
+            yield line
         finally:
             terminal.close()
+
+
+SCENES = [
+    pytest.param(wide_table, 2_400, id="table-19200"),
+    pytest.param(wide_table, 1_200, id="table-9600", marks=pytest.mark.soak),
+    pytest.param(long_code, 2_400, id="code-19200", marks=pytest.mark.soak),
+    pytest.param(long_code, 1_200, id="code-9600", marks=pytest.mark.soak),
+]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a pty is POSIX's")
+@pytest.mark.slow
+@pytest.mark.screen
+@pytest.mark.timeout(240)
+@pytest.mark.parametrize(("scene", "rate"), SCENES)
+def test_a_long_answer_over_a_slow_line_is_shown_as_it_is_after_a_moment(
+    tmp_path: Path, scene: Callable[[], list[str]], rate: int
+) -> None:
+    with answering(tmp_path, scene, rate) as line:
+        for _ in range(90):  # a busy machine takes longer to stream it
+            if LAST.strip() in line.terminal.text:
+                break
+            line.carry(1)
+        line.terminal.quiet(0.5)
+        line.carry(2 * FRAME_BYTES / rate)
+        assert LAST.strip() in line.text
+        assert cells(line.shown) == cells(line.terminal.screen)
+        assert line.behind * rate < 2 * FRAME_BYTES, "a frame or two, and what a busy machine is late"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a pty is POSIX's")
+@pytest.mark.slow
+@pytest.mark.screen
+@pytest.mark.timeout(240)
+@pytest.mark.parametrize(("scene", "rate"), SCENES)
+def test_a_line_that_is_not_paced_is_far_behind(tmp_path: Path, scene: Callable[[], list[str]], rate: int) -> None:
+    with answering(tmp_path, scene, rate, answers=False) as line:
+        for _ in range(90):
+            if line.behind * rate > 4 * FRAME_BYTES:
+                break
+            line.carry(1)
+        assert line.behind * rate > 4 * FRAME_BYTES

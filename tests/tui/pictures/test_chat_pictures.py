@@ -3,8 +3,10 @@
 import asyncio
 from pathlib import Path
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
+from msgspec import structs
 from textual.pilot import Pilot
 from textual.widgets import Static
 
@@ -13,7 +15,7 @@ from agent.services.drafts import Drafts
 from agent.services.panel_figures import PanelFigures, SpentToday, TouchedFile
 from foundation.paths import Workspace
 from tests.tui.chat.test_side_panel import wide_session
-from tests.tui.fakes import RECALLED, FakeSession, answer
+from tests.tui.fakes import RECALLED, REPORT, FakeSession, answer
 from tests.tui.pictures.acts import at_end, idle, saying
 from tests.tui.pictures.conftest import Picture
 from tui.app import PalimpsestApp
@@ -108,6 +110,12 @@ async def test_the_find_bar_with_its_matches(picture: Picture) -> None:
         await pilot.press("down")
 
     await picture(act, session=markdown_session())
+
+
+async def test_older_turns_leave_first(picture: Picture, monkeypatch: pytest.MonkeyPatch) -> None:
+    report = structs.replace(REPORT, before_compaction=REPORT.total_tokens + 5_400)
+    monkeypatch.setattr(FakeSession, "context_report", AsyncMock(return_value=report))
+    await picture(saying(QUESTION), session=session_of(*answer("五月 🙂")))
 
 
 # The prompt

@@ -218,6 +218,17 @@ async def test_the_context_by_layer_and_part(picture: Picture, monkeypatch: pyte
     await picture(act)
 
 
+async def test_the_context_where_older_turns_leave_first(picture: Picture, monkeypatch: pytest.MonkeyPatch) -> None:
+    report = structs.replace(REPORT, before_compaction=REPORT.total_tokens + 5_400)
+    monkeypatch.setattr(FakeSession, "context_report", AsyncMock(return_value=report))
+
+    async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
+        app.chat.queue.add("/context")
+        await shown(app, pilot, ContextScreen)
+
+    await picture(act)
+
+
 async def test_the_files_of_memory(picture: Picture, remembered: Memory) -> None:
     folder = remembered.workspace.root
     text = "# Memory\n\n- The boiler is serviced in May. 锅炉 🙂\n"

@@ -56,6 +56,14 @@ async def test_the_keys_of_the_place_and_the_commands(picture: Picture) -> None:
     await picture(pressing("f1", opens=PaletteScreen))
 
 
+async def test_a_question_mark_in_an_empty_prompt_shows_the_keys(picture: Picture) -> None:
+    async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
+        app.chat.prompt.clear()
+        await pressing("question_mark", opens=PaletteScreen)(app, pilot)
+
+    await picture(act)
+
+
 async def test_the_settings_with_who_set_them(picture: Picture) -> None:
     await picture(pushing(lambda: SettingsScreen(ThreeSettings()), "down", "enter"))
 

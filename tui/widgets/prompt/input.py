@@ -58,11 +58,9 @@ class Prompt(ChipTextArea):
         pastes: tuple[str, ...] = ()
         steers: bool = False
 
-    @dataclass
     class SteerRequested(Message):
         """Ctrl+S in an empty prompt: what waits goes into the running answer."""
 
-    @dataclass
     class ImageRequested(Message):
         """Ctrl+V: the image in the clipboard."""
 
@@ -84,23 +82,18 @@ class Prompt(ChipTextArea):
 
         why: str
 
-    @dataclass
     class Interrupted(Message):
         """Ctrl+C with nothing to clear or copy."""
 
-    @dataclass
     class EndOfInput(Message):
         """Ctrl+D in an empty prompt."""
 
-    @dataclass
     class HistoryRequested(Message):
         """Ctrl+R."""
 
-    @dataclass
     class EditorRequested(Message):
         """Ctrl+G."""
 
-    @dataclass
     class ModeRequested(Message):
         """Shift+Tab: the next permission mode."""
 

@@ -9,6 +9,7 @@ from rich.segment import Segment
 
 from foundation.terminal_text import visible
 from tui.widgets.transcript.markdown import block_lines
+from tui.widgets.transcript.references import ReferenceLinks
 from tui.widgets.transcript.splitter import MarkdownBlock, MarkdownSplitter
 from tui.widgets.transcript.styles import TranscriptStyles
 from tui.widgets.transcript.wrap import StyledLine, StyledRun, indent, line_breaks, wrap_runs
@@ -195,8 +196,11 @@ class AnswerStream:
     def __init__(self, *, marked: bool = True) -> None:
         """`marked`: the first item carries the answer's mark."""
         self._splitter = MarkdownSplitter()
+        self._links = ReferenceLinks()
         self._pending: list[str] = []
         self._marked = marked
+        self._finished: list[AnswerBlock] = []
+        self._changed: list[tuple[TranscriptItem, TranscriptItem]] = []
 
     def feed(self, text: str) -> None:
         self._pending.append(text)
@@ -208,27 +212,36 @@ class AnswerStream:
 
     def advance(self) -> tuple[list[TranscriptItem], list[TranscriptItem]]:
         """The items finished since the last call, and those still open."""
-        finished = self._items_of(self._splitter.feed(self._take_pending()))
-        marked = self._marked
-        open_items = self._items_of(self._splitter.open_blocks())
-        self._marked = marked
-        return finished, open_items
+        finished = self._finish(self._splitter.feed(self._take_pending()))
+        open_blocks = [self._links.linked(block) for block in self._splitter.open_blocks()]
+        return finished, [*self._items_of(open_blocks)]
 
     def close(self) -> list[TranscriptItem]:
         """The last items."""
-        return self._items_of([*self._splitter.feed(self._take_pending()), *self._splitter.close()])
+        return self._finish([*self._splitter.feed(self._take_pending()), *self._splitter.close()])
+
+    def take_changed(self) -> list[tuple[TranscriptItem, TranscriptItem]]:
+        """Finished items that later text changed, each with what is shown in its place: a link got its URL."""
+        changed, self._changed = self._changed, []
+        return changed
 
     def _take_pending(self) -> str:
         text = "".join(self._pending)
         self._pending.clear()
         return text
 
-    def _items_of(self, blocks: list[MarkdownBlock]) -> list[TranscriptItem]:
-        items: list[TranscriptItem] = []
-        for block in blocks:
-            items.append(AnswerBlock(block, first=self._marked))
-            self._marked = False
-        return items
+    def _finish(self, blocks: list[MarkdownBlock]) -> list[TranscriptItem]:
+        linked, changed = self._links.add(blocks)
+        for number, block in changed.items():
+            before, self._finished[number] = self._finished[number], replace(self._finished[number], block=block)
+            self._changed.append((before, self._finished[number]))
+        items = self._items_of(linked)
+        self._finished += items
+        return [*items]
+
+    def _items_of(self, blocks: list[MarkdownBlock]) -> "list[AnswerBlock]":
+        first = self._marked and not self._finished
+        return [AnswerBlock(block, first=first and not number) for number, block in enumerate(blocks)]
 
 
 def markdown_items(text: str, *, of_command: bool = False) -> list[TranscriptItem]:

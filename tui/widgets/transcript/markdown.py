@@ -5,8 +5,9 @@ never becomes a terminal link.
 """
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from rich.segment import Segment
 from rich.style import Style
@@ -26,6 +27,7 @@ MAX_NESTING: Final = 100  # levels that are parsed, of which a list takes two: t
 _TASK: Final = re.compile(r"\[([ xX])\]\s+")
 _BOXES: Final = {" ": "☐ ", "x": "☑ ", "X": "☑ "}
 _TILDES: Final = re.compile("~{3,}")
+NO_REFERENCES: Final[Mapping[str, str]] = {}
 
 
 def block_lines(block: MarkdownBlock, width: int, styles: TranscriptStyles) -> list[StyledLine]:
@@ -37,7 +39,7 @@ def block_lines(block: MarkdownBlock, width: int, styles: TranscriptStyles) -> l
         case BlockKind.TABLE:
             lines = _table(block, inner_width, styles)
         case BlockKind.PROSE:
-            lines = prose_lines(block.source, inner_width, styles)
+            lines = prose_lines(block.source, inner_width, styles, block.references)
     if block.indent:
         space = Segment(" " * (width - inner_width), styles.text)
         lines = [[space, *line] for line in lines]
@@ -47,12 +49,13 @@ def block_lines(block: MarkdownBlock, width: int, styles: TranscriptStyles) -> l
 def _table(block: MarkdownBlock, width: int, styles: TranscriptStyles) -> list[StyledLine]:
     """The table, and what the parser takes for something else: a row that begins a list ends a table, an indented table
     is code."""
-    nodes = parse(f"{block.header}\n{block.source}").children
+    nodes = parse(f"{block.header}\n{block.source}", block.references).children
     if not nodes or nodes[0].type != "table":
-        return prose_lines(f"{block.header}\n{block.source}" if block.opens else block.source, width, styles)
+        source = f"{block.header}\n{block.source}" if block.opens else block.source
+        return prose_lines(source, width, styles, block.references)
     table = table_of(nodes[0], styles)
     if block.sample:
-        sample = table_of(parse(f"{block.header}\n{block.sample}").children[0], styles)
+        sample = table_of(parse(f"{block.header}\n{block.sample}", block.references).children[0], styles)
         lines = table_lines(table, width, styles, measured=natural_widths(sample), opens=False)
     else:
         lines = table_lines(table, width, styles, opens=block.opens)
@@ -65,24 +68,53 @@ def _table(block: MarkdownBlock, width: int, styles: TranscriptStyles) -> list[S
 def _parser() -> "MarkdownIt":
     from markdown_it import MarkdownIt
 
-    parser = MarkdownIt("commonmark", {"html": False, "maxNesting": MAX_NESTING}).enable(["table", "strikethrough"])
-    return parser.disable("reference")  # a definition is text: what refers to it is mostly in another block
+    parser = MarkdownIt("commonmark", {"html": False, "maxNesting": MAX_NESTING, "store_labels": True})
+    parser.enable(["table", "strikethrough"])
+    return parser.disable("reference")  # a definition is shown as text
 
 
-def parse(source: str) -> "SyntaxTreeNode":
-    """The syntax tree of a Markdown text. One that is nested deeper than is parsed is a code block: no text is lost."""
+@lru_cache(maxsize=1)
+def _definition_parser() -> "MarkdownIt":
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark", {"html": False, "maxNesting": MAX_NESTING}).disable("inline")
+
+
+def link_definitions(source: str) -> dict[str, str]:
+    """URLs of the links that a Markdown text defines, by the key of their label; those that are safe to link to."""
+    env: dict[str, Any] = {}
+    _definition_parser().parse(source, env)
+    found: dict[str, dict[str, str]] = env.get("references", {})
+    return {label: link["href"] for label, link in found.items() if not label.startswith("^")}  # a footnote is none
+
+
+def label_key(label: str) -> str:
+    """What labels that differ in case and spaces have in common."""
+    from markdown_it.common.utils import normalizeReference
+
+    return normalizeReference(label)
+
+
+def parse(source: str, references: Mapping[str, str] = NO_REFERENCES) -> "SyntaxTreeNode":
+    """The syntax tree of a Markdown text. One that is nested deeper than is parsed is a code block: no text is lost.
+
+    `references`: URLs of links by reference, by the key of their label.
+    """
     from markdown_it.tree import SyntaxTreeNode
 
-    tokens = _parser().parse(source)
+    env = {"references": {label: {"href": url, "title": ""} for label, url in references.items()}}
+    tokens = _parser().parse(source, env)
     if any(token.level >= MAX_NESTING - 1 for token in tokens):
         fence = "~" * max((len(run) + 1 for run in _TILDES.findall(source)), default=3)
         tokens = _parser().parse(f"{fence}\n{source}\n{fence}")
     return SyntaxTreeNode(tokens)
 
 
-def prose_lines(source: str, width: int, styles: TranscriptStyles) -> list[StyledLine]:
+def prose_lines(
+    source: str, width: int, styles: TranscriptStyles, references: Mapping[str, str] = NO_REFERENCES
+) -> list[StyledLine]:
     """A Markdown text as lines of at most `width` cells."""
-    return _children(parse(source), width, styles, loose=True)
+    return _children(parse(source, references), width, styles, loose=True)
 
 
 def _children(node: "SyntaxTreeNode", width: int, styles: TranscriptStyles, *, loose: bool) -> list[StyledLine]:
@@ -178,6 +210,8 @@ def inline(node: "SyntaxTreeNode", styles: TranscriptStyles, style: Style) -> li
     runs: list[StyledRun] = []
     for child in node.children:
         match child.type:
+            case "link" if _is_definition(child):
+                runs += [("[", style), *inline(child, styles, style), ("]", style)]
             case "inline" | "link":
                 runs += inline(child, styles, style)
                 if child.type == "link" and (url := str(child.attrs.get("href", ""))) not in _plain_text(child):
@@ -199,6 +233,13 @@ def inline(node: "SyntaxTreeNode", styles: TranscriptStyles, style: Style) -> li
             case _:
                 runs.append((child.content, style))
     return runs
+
+
+def _is_definition(link: "SyntaxTreeNode") -> bool:
+    """Whether a link by reference is the label of a definition, `[label]: URL`, which is text."""
+    before, after = link.previous_sibling, link.next_sibling
+    begins = before is None or before.type == "softbreak"
+    return "label" in link.meta and begins and after is not None and after.content.startswith(":")
 
 
 def _plain_text(node: "SyntaxTreeNode") -> str:

@@ -5,6 +5,7 @@ offset near a limit: the open block stays small, and the total work is linear in
 """
 
 import re
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
 
@@ -43,6 +44,7 @@ class MarkdownBlock(Struct, frozen=True):
     sample: str = ""  # of a continued table: the rows that its column widths were measured from
     opens: bool = True
     ends: bool = True
+    references: Mapping[str, str] = {}  # URLs of links by reference, by label (references.py)
 
 
 class _Fence(Struct):

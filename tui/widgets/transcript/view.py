@@ -278,8 +278,8 @@ class Transcript(LinesView):
             return
         if self._stream_timer:
             self._stream_timer.stop()
-        last, self._stream = self._stream.close(), None
-        self._replace_open(last, [])
+        stream, self._stream = self._stream, None
+        self._replace_open(stream, stream.close(), [])
 
     def _advance_in_time(self) -> None:
         if self._pace.is_due(is_typing=seconds_since_key(self) < TYPING_S):
@@ -288,15 +288,19 @@ class Transcript(LinesView):
     def advance(self) -> None:
         """Draws the text that arrived since the last frame."""
         if self._stream and self._stream.has_pending:
-            self._replace_open(*self._stream.advance())
+            self._replace_open(self._stream, *self._stream.advance())
 
-    def _replace_open(self, finished: list[TranscriptItem], open_items: list[TranscriptItem]) -> None:
+    def _replace_open(
+        self, stream: AnswerStream, finished: list[TranscriptItem], open_items: list[TranscriptItem]
+    ) -> None:
         removed = self.line_cache.truncate(self._finished_count)
         first = self.line_cache.total
         self.line_cache.append(finished, removed)
         self._finished_count = len(self.line_cache)
         self.line_cache.append(open_items, removed)
         self._update_from(first)
+        for item, now in stream.take_changed():
+            self.replace_item(item, [now])
 
     def _update_from(self, first: int) -> None:
         """Updates the display after a change from line `first` on; lines above it are drawn again only if they move."""

@@ -54,10 +54,10 @@ def test_a_line_break_in_a_paragraph_stays() -> None:
     assert rendered("one\ntwo") == ["one", "two"]
 
 
-def test_footnotes_and_definitions_of_links_are_text() -> None:
-    text = "The kiln[^1] and [its maker][m].\n\n[^1]: foot\n[^2]: 脚注\n\n[m]: https://e.org/x"
+def test_footnotes_definitions_of_links_and_what_nothing_defines_are_text() -> None:
+    text = "The kiln[^1] and [its maker][n].\n\n[^1]: foot\n[^2]: 脚注\n\n[m]: https://e.org/x"
     assert rendered(text) == [
-        "The kiln[^1] and [its maker][m].",
+        "The kiln[^1] and [its maker][n].",
         "",
         "[^1]: foot",
         "[^2]: 脚注",
