@@ -94,7 +94,7 @@ _WORD = re.compile(r"[^\W\d_\u3400-\u9fff]{2,}")
 _ASKS = re.compile(
     r"[?？]|^\s*(who|what|when|where|which|why|how|do|does|did|is|are|was|were|can|could|will|would|should|have|has|tell"
     r"|find|show|list|recall|remind|search|give|explain|describe|define|summari[sz]e|sum up)\b"
-    r"|[吗呢]\s*$|什么|怎么|如何|哪|谁|几|多少|为什么|请问|告诉"
+    r"|[吗呢]\s*$|什么|怎么|如何|哪|谁|几|多少|(?<![很许好太更最])多[大久长远高深重快宽]|为什么|请问|告诉"
     r"|总结|概括|摘要",
     re.IGNORECASE,
 )

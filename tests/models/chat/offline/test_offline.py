@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foundation.trust import Citation, Trust
-from models.chat.offline.phrases import CHINESE, phrases_for
+from models.chat.offline.phrases import CHINESE, asks, phrases_for
 from models.chat.offline.provider import answer
 from models.chat.offline.quotes import quotable_sentences
 from models.chat.open import open_model
@@ -229,3 +229,17 @@ def test_abbreviations_and_figures_do_not_end_a_sentence() -> None:
         "他走了。",
         "天黑了。",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_question"),
+    [
+        ("锅炉多大年纪了", True),
+        ("到车站有多远", True),
+        ("锅炉已经二十年了", False),
+        ("那里有很多大楼", False),
+        ("房间里有好多重东西", False),
+    ],
+)
+def test_a_chinese_question_needs_no_mark(text: str, is_question: bool) -> None:
+    assert asks(text) is is_question
