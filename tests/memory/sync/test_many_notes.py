@@ -1,4 +1,4 @@
-"""Many notes at once: the work for each does not grow with their number, and a run that was cut off makes no edits.
+"""Many notes at once: the work for each does not grow with their number, and a run that was cut off makes no edits."""
 
 from pathlib import Path
 from typing import Any
