@@ -16,6 +16,7 @@ from memory.upkeep.rules import least_days
 from memory.upkeep.state import UpkeepState, change_state, read_state
 
 _DAY_MS: Final = 86_400_000
+_JUMP_MS: Final = 30 * _DAY_MS
 _PROPOSE_EACH: Final = 7 * _DAY_MS  # the most often that something is proposed
 
 
@@ -49,7 +50,12 @@ class RetentionJob:
         return began is not None and self._now_ms() - to_ms(began) >= min(days) * _DAY_MS
 
     def _is_time(self, state: UpkeepState) -> bool:
-        return self._now_ms() - state.ruled_ms >= _DAY_MS
+        """A day after the last look; at once where that was later than now, by a clock that has been set back."""
+        return not 0 <= self._now_ms() - state.ruled_ms < _DAY_MS
+
+    def _is_sure(self, state: UpkeepState) -> bool:
+        """Whether the clock is not far ahead of the last look: else the rules wait a day, for a wrong one is set."""
+        return not state.ruled_ms or self._now_ms() - state.ruled_ms <= _JUMP_MS
 
     def _now_ms(self) -> int:
         return to_ms(self._clock.now())
@@ -57,6 +63,9 @@ class RetentionJob:
     def step(self, should_stop: ShouldStop) -> StepResult:
         workspace = self._memory.workspace
         if not self._is_time(read_state(workspace)):  # another process has done it since `due`
+            return StepResult()
+        if not self._is_sure(read_state(workspace)):
+            change_state(workspace, lambda state: structs.replace(state, ruled_ms=self._now_ms()))
             return StepResult()
         if self._settings.background and not self._archive(should_stop):
             return StepResult(more=True)
@@ -90,7 +99,8 @@ class RetentionJob:
         from memory.upkeep.retention import due_sentence, plan
 
         now, state = self._clock.now(), read_state(self._memory.workspace)
-        if self._now_ms() < max(state.not_before_ms, state.proposed_ms + _PROPOSE_EACH):
+        since_proposed = self._now_ms() - state.proposed_ms
+        if self._now_ms() < state.not_before_ms or 0 <= since_proposed < _PROPOSE_EACH:
             return
         command = f"`{own_command('retention')}` does"
         sentences = [due_sentence(plan(self._memory, self._settings, now), command)]

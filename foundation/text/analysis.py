@@ -23,7 +23,7 @@ from foundation.text.identifiers import parts_of
 from foundation.text.languages import language_of, stem_in
 from foundation.text.stemming import stem
 from foundation.text.tags import entry_tags
-from foundation.text.term_codec import PackedTerms, pack_terms, unpack_terms
+from foundation.text.term_codec import PackedTerms, TermRuns, pack_terms, unpack_terms
 
 if TYPE_CHECKING:  # YAML and patterns wait until there is a text
     from foundation.text.entities.custom import CustomRules
@@ -51,6 +51,10 @@ LANGUAGE = "language"
 """The kind of the tag of a text in another language: `=language:german`."""
 _LONGEST_CACHED = 64  # characters of a token whose terms are cached
 _LONGEST_LANGUAGE = len("C++")  # an address may end like one, and is longer
+
+PIECE = 2**19
+"""Characters of a text whose terms are found at once."""
+_CUT = re.compile(r"[\s。，；]")
 
 _LETTER = rf"(?:[^\W{UNSPACED}]|[{MARKS}])"
 _TOKEN = (
@@ -90,14 +94,32 @@ def analyse(text: str, speaker: str = "", meta: Mapping[str, Any] | None = None)
 
     The title of a tool's result is what the call did: no word of a file has to name the file.
     """
-    language = language_of(text)
-    terms = _term_counts(text, language) if text.isascii() else Counter(term_list(text, language))
-    if speaker:
-        terms.update(term_list(speaker, ""))
+    language, is_ascii = language_of(text), text.isascii()
+    beside = Counter(term_list(speaker, "")) if speaker else Counter[str]()
     if meta and isinstance(title := meta.get(TITLE), str):
-        terms.update(term_list(title[:_LONGEST_TITLE]) * _TITLE_TIMES)
-    spoken = (f"={LANGUAGE}:{language}",) if language else ()
-    return pack_terms(terms, analyser_version(), (*entry_tags(text, speaker, meta), *spoken))
+        beside.update(term_list(title[:_LONGEST_TITLE]) * _TITLE_TIMES)
+    tags = (*entry_tags(text, speaker, meta), *((f"={LANGUAGE}:{language}",) if language else ()))
+    if len(text) <= PIECE:
+        beside.update(_counted(text, language, is_ascii=is_ascii))
+        return pack_terms(beside, analyser_version(), tags)
+    runs = TermRuns()
+    runs.add(beside)
+    for piece in _pieces(text):
+        runs.add(_counted(piece, language, is_ascii=is_ascii))
+    return runs.packed(analyser_version(), tags)
+
+
+def _counted(text: str, language: str, *, is_ascii: bool) -> Counter[str]:
+    return _term_counts(text, language) if is_ascii else Counter(term_list(text, language))
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """The text in pieces that end where no token goes on: a list of the tokens of 16 MB takes hundreds of MB."""
+    at = 0
+    while at < len(text):
+        end = match.end() if (match := _CUT.search(text, at + PIECE)) else len(text)
+        yield text[at:end]
+        at = end
 
 
 def analyser_version() -> str:

@@ -6,7 +6,9 @@ from functools import lru_cache
 
 from foundation.text.folding import LONGEST, fold
 
-_JOINTS = re.compile(r"[.\-/\\:@'’+&~,_?=#%;()*!$]+")
+_JOINT = r".\-/\\:@'’+&~,_?=#%;()*!$"
+_JOINTS = re.compile(f"[{_JOINT}]+")
+_PART = re.compile(f"[^{_JOINT}]+")
 _HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\WA-Za-z\d_]+")
 _CONTRACTION = re.compile(r"n['’]t$|['’](?:s|re|ve|ll|d|m)?$", re.IGNORECASE)
 _VERSION = re.compile(r"[vV]?(\d+(?:\.\d+)+)")
@@ -48,7 +50,10 @@ def _address(token: str) -> IdentifierParts:
 
 
 def _joined(token: str, folded: Callable[[str], str] = fold) -> IdentifierParts:
-    parts = [part for part in _JOINTS.split(token) if part]
+    if len(token) > _LONGEST_WHOLE:  # found by its parts alone, each once: a token may be megabytes of them
+        parts = list(dict.fromkeys(match[0] for match in _PART.finditer(token)))
+    else:
+        parts = [part for part in _JOINTS.split(token) if part]
     split = [hump for part in parts for hump in (_humps if len(part) <= LONGEST else _humps.__wrapped__)(part)]
     wholes = [fold(joined) for joined in _wholes(token, parts, split)]
     return wholes, [folded(part)[:LONGEST] for part in split]

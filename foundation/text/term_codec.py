@@ -3,8 +3,10 @@
 No term holds a line break or a zero byte. Counts stop at 255: BM25 is flat long before.
 """
 
+import heapq
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from io import BytesIO
 
 from msgspec import Struct
 
@@ -25,10 +27,53 @@ def pack_terms(terms: Iterable[str] | Mapping[str, int], analyser: str = "", tag
     length = counts.total()
     for tag in tags:
         counts[tag] = 1
+    names, numbers = _sorted_run(counts)
+    return PackedTerms(names + b"\0" + numbers if counts else b"", length, analyser)
+
+
+def _sorted_run(counts: Mapping[str, int]) -> tuple[bytes, bytes]:
     names = sorted(counts)
     numbers = bytes([count if (count := counts[name]) < MOST else MOST for name in names])
-    packed = "\n".join(names).encode("utf-8", "surrogatepass") + b"\0" + numbers if names else b""
-    return PackedTerms(packed, length, analyser)
+    return "\n".join(names).encode("utf-8", "surrogatepass"), numbers
+
+
+class TermRuns:
+    """The terms of a long text, piece by piece: what is held beyond so many distinct terms is packed, which takes a
+    tenth of the memory, and merged at the end."""
+
+    def __init__(self, most_held: int = 200_000) -> None:
+        self._most_held = most_held
+        self._held: dict[str, int] = {}
+        self._runs: list[tuple[bytes, bytes]] = []
+        self._length = 0
+
+    def add(self, counts: Mapping[str, int]) -> None:
+        """Adds the terms of a piece."""
+        held = self._held
+        for term, count in counts.items():
+            held[term] = held.get(term, 0) + count
+            self._length += count
+        if len(held) > self._most_held:
+            self._runs.append(_sorted_run(held))
+            self._held = {}
+
+    def packed(self, analyser: str = "", tags: Iterable[str] = ()) -> PackedTerms:
+        """The same as `pack_terms` for all of them. No term is a tag."""
+        last, names, numbers = b"", bytearray(), bytearray()
+        runs = [*self._runs, _sorted_run(self._held), _sorted_run(dict.fromkeys(tags, 1))]
+        for name, count in heapq.merge(*map(_terms_of_run, runs)):  # bytes of UTF-8 sort as the characters do
+            if name == last:
+                numbers[-1] = min(numbers[-1] + count, MOST)
+                continue
+            names += b"\n" + name if numbers else name
+            numbers.append(count)
+            last = name
+        return PackedTerms(bytes(names) + b"\0" + numbers if numbers else b"", self._length, analyser)
+
+
+def _terms_of_run(run: tuple[bytes, bytes]) -> Iterator[tuple[bytes, int]]:
+    names, numbers = run
+    return zip((line.rstrip(b"\n") for line in BytesIO(names)), numbers, strict=True)
 
 
 def split_terms(packed: bytes) -> tuple[list[bytes], bytes]:

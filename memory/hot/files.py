@@ -5,6 +5,7 @@ import os
 import stat
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
@@ -13,6 +14,7 @@ from foundation.errors import PalimpsestError
 from foundation.files import NotUtf8, UnsafePath, read_bytes, resolve_within, scan, status
 from foundation.paths import LINKABLE, Workspace
 from foundation.workspace_trust import trust_command
+from memory.errors import UnwritableNotes
 from memory.hot.note import HotFileProblem, Note
 from memory.hot.parse import parse
 from memory.hot.swap import decode
@@ -55,6 +57,21 @@ def memory_folder(workspace: Workspace) -> Path:
     return resolve_within(workspace.memory_dir, workspace.bounds_of(workspace.memory_dir))
 
 
+def hot_folders(workspace: Workspace) -> list[Path]:
+    """The folders of the hot memory that exist."""
+    folders = [workspace.root]
+    with suppress(UnsafePath):
+        folders.append(memory_folder(workspace))
+    return [folder for folder in folders if folder.is_dir()]
+
+
+def is_hot_path(workspace: Workspace, path: Path) -> bool:
+    """Whether a watched path is a file of the hot memory, by the names alone: macOS tells of /private/…"""
+    if path.name == "MEMORY.md":
+        return path.parent.name == workspace.root.name
+    return path.parent.name == workspace.memory_dir.name and path.suffix == ".md" and not path.name.startswith(".")
+
+
 def snapshot_file(workspace: Workspace, name: str, path: Path, last: FileSnapshot | None) -> FileSnapshot | None:
     """The file now: `last` itself where nothing changed, None where it is gone."""
     try:
@@ -88,6 +105,13 @@ def _looked(name: str, path: Path, target: Path, last: FileSnapshot | None) -> F
     if last and last.digest == digest:
         return last if last.signature == signature else _with_signature(last, signature)
     return _parse_file(name, path, body, digest, signature)
+
+
+def refuse_too_large(path: Path) -> None:
+    """Raises UnwritableNotes for a file that is not read, so that it is not written either."""
+    found = status(path)
+    if found is not None and found.st_size > MOST_BYTES:
+        raise UnwritableNotes("Not written", too_large_message(path, found.st_size), "Nothing was changed.")
 
 
 def too_large_message(path: Path, size: int) -> str:

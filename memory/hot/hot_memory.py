@@ -1,7 +1,7 @@
 """Hot memory: the user's Markdown notes (MEMORY.md and memory/*.md), read, extended and edited."""
 
 from collections import defaultdict, deque
-from collections.abc import AsyncIterator, Generator
+from collections.abc import AsyncIterator, Generator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -14,11 +14,9 @@ from foundation.files import (
     FileLock,
     LockTimeout,
     NotUtf8,
-    UnsafePath,
     encode,
     list_files,
     make_private_folder,
-    status,
 )
 from foundation.paths import Workspace
 from foundation.privacy import Cleared
@@ -38,20 +36,21 @@ from memory.hot.edits import (
     split_heading,
 )
 from memory.hot.files import (
-    MOST_BYTES,
     FileSnapshot,
     edit_target,
     hot_files,
-    memory_folder,
+    hot_folders,
+    is_hot_path,
+    refuse_too_large,
     snapshot_file,
-    too_large_message,
 )
 from memory.hot.merge import merge
-from memory.hot.note import HotFile, HotFileProblem, Note
+from memory.hot.note import HotFile, HotFileProblem, Note, TextChange
 from memory.hot.parse import parse
-from memory.hot.recovery import RecentVersion, settle_leftovers
-from memory.hot.swap import ExposedStates, apply_edit, merge_or_append
+from memory.hot.recovery import RecentVersion, settle_leftovers, target_name
+from memory.hot.swap import ExposedStates, PreparedWrites, apply_edit, merge_or_append
 from memory.hot.versions import Versions
+from memory.versions.cause import caused_by
 from memory.versions.file_history import FileHistory
 
 _LOCK_SECONDS: Final = 10
@@ -129,16 +128,39 @@ class HotMemory:
         Raises NoteChanged, with the file unchanged, where they changed the same lines.
         """
         with self._writing(name):
-            seen = self._seen.get(name)
-            if merge(base, seen.text if seen else "", text).leftover.strip():
-                raise NoteChanged(
-                    "The file changed",
-                    f"{name} was changed meanwhile, in the same lines, so it was not saved.",
-                    "Copy what you wrote, open the file again, and put it in.",
-                )
-            moment = self._clock.now()
-            self._write(name, lambda before: merge_or_append(base, before, text, moment))
+            self._replace(name, base, text)
             return self._seen[name].text if name in self._seen else ""
+
+    def replace_texts(self, changes: Sequence[TextChange]) -> list[str]:
+        """As `replace_text` for many files, which are durable together at the end; gives the names of those that were
+        written. Raises TemporaryFailure, after which any of them may be written.
+        """
+        prepared, ready, written = PreparedWrites(), list[TextChange](), list[str]()
+        with self._writing(), self._history.together():
+            try:
+                for change in changes:
+                    with suppress(UnwritableNotes):
+                        prepared.prepare(self._read_newest(change.name), change.text)
+                        ready.append(change)
+                prepared.sync()
+                for change in ready:
+                    with suppress(NoteChanged, UnwritableNotes), caused_by(change.cause.author, change.cause.reason):
+                        self._replace(change.name, change.base, change.text, prepared)
+                        written.append(change.name)
+            finally:
+                prepared.finish()
+        return written
+
+    def _replace(self, name: str, base: str, text: Cleared, prepared: PreparedWrites | None = None) -> None:
+        seen = self._seen.get(name)
+        if merge(base, seen.text if seen else "", text).leftover.strip():
+            raise NoteChanged(
+                "The file changed",
+                f"{name} was changed meanwhile, in the same lines, so it was not saved.",
+                "Copy what you wrote, open the file again, and put it in.",
+            )
+        moment = self._clock.now()
+        self._write(name, lambda before: merge_or_append(base, before, text, moment), prepared)
 
     def memory_md(self) -> str:
         """MEMORY.md as of the last look; "" where there is none."""
@@ -215,19 +237,10 @@ class HotMemory:
         """Yields changed paths of hot memory: a hint to call `refresh` soon, not a complete list."""
         from watchfiles import awatch  # pyright: ignore[reportUnknownVariableType]  (its stop_event)
 
-        async for changes in awatch(*self._folders(), recursive=False, step=50):
+        async for changes in awatch(*hot_folders(self._workspace), recursive=False, step=50):
             paths = {Path(path) for _, path in changes}
-            if ours := {path for path in paths if self._is_hot(path)}:
+            if ours := {path for path in paths if is_hot_path(self._workspace, path)}:
                 yield ours
-
-    def _is_hot(self, path: Path) -> bool:
-        if path.name == "MEMORY.md":
-            return path.parent.name == self._workspace.root.name  # by name: macOS tells of /private/…
-        return (
-            path.parent.name == self._workspace.memory_dir.name
-            and path.suffix == ".md"
-            and not path.name.startswith(".")
-        )
 
     def _ensure_read(self) -> None:
         if not self._has_read:
@@ -239,10 +252,11 @@ class HotMemory:
             self._settle_leftovers()
         self._merge_late_writes()
         files = dict(hot_files(self._workspace))
-        for name in [name for name in self._seen if name not in files]:
-            self._note_change(name, None)
-        for name, path in files.items():
-            self._read_file(name, path)
+        with self._history.together():
+            for name in [name for name in self._seen if name not in files]:
+                self._note_change(name, None)
+            for name, path in files.items():
+                self._read_file(name, path)
         self._seen = {name: self._seen[name] for name in files if name in self._seen}
 
     def _read_file(self, name: str, path: Path) -> None:
@@ -273,20 +287,27 @@ class HotMemory:
         self._only_ours.discard(name)
 
     @contextmanager
-    def _writing(self, name: str) -> Generator[None]:
-        """Holds the locks of this process and between processes, with the newest text read."""
+    def _writing(self, *names: str) -> Generator[None]:
+        """Holds the locks of this process and between processes, with the newest texts of these files read."""
         with self._lock, self._file_lock():
-            _refuse_too_large(edit_target(self._workspace, name, UnwritableNotes))
-            self._read_changes()
-            if (seen := self._seen.get(name)) and seen.problem and not seen.digest:  # its notes are not known
-                raise UnwritableNotes(
-                    "Not written", seen.problem.text, "Nothing was changed. Look at the disk, try again."
-                )
+            self._ensure_read()
+            self._merge_late_writes()
+            for name in names:
+                self._read_newest(name)
             try:
                 yield
             except TemporaryFailure:
                 self._has_read = False  # what lies beside the file is settled at the next look
                 raise
+
+    def _read_newest(self, name: str) -> Path:
+        """Reads the file that is to be written; its path. Raises UnwritableNotes where its notes cannot be known."""
+        path = edit_target(self._workspace, name, UnwritableNotes)
+        refuse_too_large(path)
+        self._read_file(name, path)
+        if (seen := self._seen.get(name)) and seen.problem and not seen.digest:
+            raise UnwritableNotes("Not written", seen.problem.text, "Nothing was changed. Look at the disk, try again.")
+        return path
 
     @contextmanager
     def _file_lock(self) -> Generator[None]:
@@ -307,13 +328,14 @@ class HotMemory:
                 "Wait for it to finish, or close it.",
             ) from error
 
-    def _write(self, name: str, edit: Edit) -> tuple[Note, ...]:
+    def _write(self, name: str, edit: Edit, prepared: PreparedWrites | None = None) -> tuple[Note, ...]:
         """Applies the edit, reads the file again, and returns the notes of the text that was written."""
         path = edit_target(self._workspace, name, UnwritableNotes)
         exposed = self._exposed[name]
         self._came_out.clear()
         try:
-            text = apply_edit(path, edit, lambda file, body: self._keep(name, file, body), self._clock.now(), exposed)
+            moment = self._clock.now()
+            text = apply_edit(path, edit, lambda file, body: self._keep(name, file, body), moment, exposed, prepared)
         except OSError as error:
             raise UnwritableNotes(
                 "Not written",
@@ -352,7 +374,7 @@ class HotMemory:
             self._late.append(RecentVersion(late.name, late.place, content))
 
     def _settle_leftovers(self) -> None:
-        folders = self._folders()
+        folders = hot_folders(self._workspace)
         if not any(list_files(folder, ".*.md.*") for folder in folders):
             return
         with suppress(TemporaryFailure, UnwritableNotes), self._file_lock():
@@ -360,7 +382,7 @@ class HotMemory:
                 prefix = "" if folder == self._workspace.root else "memory/"
                 settle_leftovers(
                     folder,
-                    lambda file, body, prefix=prefix: self._keep(prefix + _target_name(file), file, body),
+                    lambda file, body, prefix=prefix: self._keep(prefix + target_name(file), file, body),
                     self._clock.now(),
                 )
 
@@ -372,20 +394,3 @@ class HotMemory:
         while moment in taken:
             moment += timedelta(seconds=1)
         return moment
-
-    def _folders(self) -> list[Path]:
-        """The folders of the hot memory that exist."""
-        folders = [self._workspace.root]
-        with suppress(UnsafePath):
-            folders.append(memory_folder(self._workspace))
-        return [folder for folder in folders if folder.is_dir()]
-
-
-def _target_name(leftover: Path) -> str:
-    return leftover.name[1 : leftover.name.index(".md.") + 3]
-
-
-def _refuse_too_large(path: Path) -> None:
-    found = status(path)
-    if found is not None and found.st_size > MOST_BYTES:
-        raise UnwritableNotes("Not written", too_large_message(path, found.st_size), "Nothing was changed.")

@@ -6,6 +6,8 @@ from datetime import datetime
 from msgspec import Struct
 
 from foundation.clock import iso
+from foundation.privacy import Cleared
+from memory.versions.cause import Cause
 
 
 class Note(Struct, frozen=True, kw_only=True):
@@ -56,3 +58,12 @@ class HotFile(Struct, frozen=True):
     text: str
     notes: int
     problem: HotFileProblem | None = None
+
+
+class TextChange(Struct, frozen=True):
+    """A new text of the file `name`, made from `base`, and who made it."""
+
+    name: str
+    base: str
+    text: Cleared
+    cause: Cause

@@ -67,11 +67,16 @@ def _is_quiet(mtime: float) -> bool:
 CUT_OFF_HEADING = "Kept from a write that was cut off"
 
 
+def target_name(leftover: Path) -> str:
+    """The name of the file that a leftover is of."""
+    return leftover.name[1 : leftover.name.index(".md.") + 3]
+
+
 def settle_leftovers(folder: Path, keep: KeepVersion, moment: datetime) -> list[Path]:
     """Settles every leftover in the folder, so that no text exists only there; returns the files that it settled."""
     settled: list[Path] = []
     for leftover in list_files(folder, ".*.md.*"):
-        path = folder / leftover.name[1 : leftover.name.index(".md.") + 3]
+        path = folder / target_name(leftover)
         if leftover.suffix not in (SWAP, ASIDE) or (exists(path) and not is_file(path)):
             continue
         _settle(path, leftover, keep, moment)

@@ -85,15 +85,75 @@ KeepVersion = Callable[[Path, bytes], None]
 """Takes the file that came out, and its bytes, and puts it among the versions."""
 
 
-def apply_edit(path: Path, edit: Edit, keep: KeepVersion, moment: datetime, exposed: ExposedStates) -> str:
-    """Applies `edit` to the file at `path`, created if missing, and returns its text afterwards.
+class PreparedWrites:
+    """Writes of many files whose bytes reach the disk together, before any of the files is exchanged: `prepare` each,
+    `sync`, edit each, `finish`."""
+
+    def __init__(self) -> None:
+        self._beside: dict[tuple[Path, bytes, bytes | None], Path] = {}
+        self._folders = set[Path]()
+
+    def prepare(self, path: Path, text: str) -> None:
+        """Writes the bytes beside the file, for an edit that makes this text of what the file holds now."""
+        expected, body = _read(path), encode(text)
+        if body and body != expected:
+            self._beside[path, body, expected] = _write_beside(path, body, expected, sync=False)
+
+    def sync(self) -> None:
+        """Makes the bytes durable."""
+        for beside in self._beside.values():
+            sync_file(beside)
+
+    def take(self, path: Path, body: bytes, expected: bytes | None) -> Path | None:
+        """What was prepared for the file to hold these bytes instead of the expected ones (None: a new file)."""
+        return self._beside.pop((path, body, expected), None)
+
+    def moved(self, path: Path) -> None:
+        """The file was exchanged: `finish` makes that durable."""
+        self._folders.add(path.parent)
+
+    def finish(self) -> None:
+        """Makes the exchanges durable, and removes what was prepared and not used."""
+        for folder in self._folders:
+            sync_folder(folder)
+        for beside in self._beside.values():
+            remove(beside, missing_ok=True)
+
+
+class _SingleWrite(PreparedWrites):
+    """A write of one file, durable at once."""
+
+    def moved(self, path: Path) -> None:
+        sync_folder(path.parent)
+
+
+def _write_beside(path: Path, body: bytes, expected: bytes | None, *, sync: bool) -> Path:
+    """A temporary file with these bytes. Its name holds their digest and that of the expected bytes, for recovery after
+    a crash; that of one for a new file holds none."""
+    if expected is None:
+        make_folder(path.parent)
+        return write_temporary(path, body, suffix=SWAP, sync=sync)
+    return write_temporary(path, body, suffix=f".{content_digest(body)}.{content_digest(expected)}{SWAP}", sync=sync)
+
+
+def apply_edit(  # noqa: PLR0917 — the file and its edit, and what is kept of it where
+    path: Path,
+    edit: Edit,
+    keep: KeepVersion,
+    moment: datetime,
+    exposed: ExposedStates,
+    prepared: PreparedWrites | None = None,
+) -> str:
+    """Applies `edit` to the file at `path`, created if missing, and returns its text afterwards. With `prepared` that
+    is durable after its `finish`.
 
     Raises NotUtf8, with the file unchanged; TemporaryFailure where another program writes without a pause.
     """
+    prepared = prepared or _SingleWrite()
     while True:
         base = _read(path)
         if base is None:
-            if (text := _create(path, edit)) is not None:
+            if (text := _create(path, edit, prepared)) is not None:
                 exposed.leave(text, ())
                 return text
             continue
@@ -102,7 +162,7 @@ def apply_edit(path: Path, edit: Edit, keep: KeepVersion, moment: datetime, expo
         if wanted == before:
             return before
         with suppress(FileNotFoundError):  # removed or renamed this instant: begin again
-            return _FileSwap(path, edit, keep, moment, exposed).run(base, wanted)
+            return _FileSwap(path, edit, keep, moment, exposed, prepared).run(base, wanted)
 
 
 def decode(path: Path, body: bytes) -> str:
@@ -125,26 +185,35 @@ def _read(path: Path) -> bytes | None:
         return None
 
 
-def _create(path: Path, edit: Edit) -> str | None:
+def _create(path: Path, edit: Edit, prepared: PreparedWrites) -> str | None:
     """Creates the file with the edit; None where somebody else created it first."""
     text = edit("")
     if not text:
         return text
-    make_folder(path.parent)
-    beside = write_temporary(path, encode(text), suffix=SWAP)
+    body = encode(text)
+    beside = prepared.take(path, body, None) or _write_beside(path, body, None, sync=True)
     try:
         made = link_if_free(beside, path)
     finally:
         remove(beside, missing_ok=True)
-    sync_folder(path.parent)
+    prepared.moved(path)
     return text if made else None
 
 
 class _FileSwap:
     """One edit of a file that others may write to at the same time."""
 
-    def __init__(self, path: Path, edit: Edit, keep: KeepVersion, moment: datetime, exposed: ExposedStates) -> None:
+    def __init__(  # noqa: PLR0917 — those of `apply_edit`
+        self,
+        path: Path,
+        edit: Edit,
+        keep: KeepVersion,
+        moment: datetime,
+        exposed: ExposedStates,
+        prepared: PreparedWrites,
+    ) -> None:
         self._path = path
+        self._prepared = prepared
         self._edit = edit
         self._keep = keep
         self._moment = moment
@@ -163,9 +232,11 @@ class _FileSwap:
         for attempt in count():
             if time.monotonic() > until:
                 break
-            beside = _exchange_bytes(
-                self._path, body, expected, must_exist=not attempt, sync_first=attempt < _CALM_ATTEMPTS
+            sync_first = attempt < _CALM_ATTEMPTS
+            beside = self._prepared.take(self._path, body, expected) or _write_beside(
+                self._path, body, expected, sync=sync_first
             )
+            beside = _exchange_bytes(self._path, beside, must_exist=not attempt, sync_first=sync_first)
             if waiting:
                 self._keep(*waiting)
             out = read_bytes(beside) if beside else expected
@@ -208,7 +279,7 @@ class _FileSwap:
     def _finish(self, wanted: str, waiting: tuple[Path, bytes] | None, refusal: NotUtf8 | None) -> str:
         if waiting:
             self._keep(*waiting)
-        sync_folder(self._path.parent)
+        self._prepared.moved(self._path)
         if refusal:
             raise refusal
         self._exposed.leave(wanted, [text for text in self._put_in if text != wanted])
@@ -232,16 +303,12 @@ def content_digest(body: bytes) -> str:
     return hashlib.sha256(body).hexdigest()[:16]
 
 
-def _exchange_bytes(path: Path, body: bytes, expected: bytes, *, must_exist: bool, sync_first: bool) -> Path | None:
-    """Exchanges the file for these bytes; the path of what came out, or None where the file no longer existed.
+def _exchange_bytes(path: Path, beside: Path, *, must_exist: bool, sync_first: bool) -> Path | None:
+    """Exchanges the file for the one beside it; the path of what came out, or None where the file no longer existed.
 
-    Raises FileNotFoundError for that, with nothing changed, if it `must_exist`. The temporary file's name holds the
-    digests of the new and the expected bytes, for recovery after a crash. Against a program that writes without a pause
-    only speed helps: then the bytes are synced after the exchange, not before it.
+    Raises FileNotFoundError for that, with nothing changed, if it `must_exist`. Against a program that writes without
+    a pause only speed helps: then the bytes are synced after the exchange, not before it.
     """
-    beside = write_temporary(
-        path, body, suffix=f".{content_digest(body)}.{content_digest(expected)}{SWAP}", sync=sync_first
-    )
     while True:
         try:
             exchange(path, beside)

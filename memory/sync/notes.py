@@ -4,8 +4,8 @@ A file that holds something private or a secret goes nowhere, and nothing is mer
 """
 
 import hashlib
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final, TypeVar
 
 import apsw
 import msgspec
@@ -17,16 +17,21 @@ from foundation.terminal_text import visible_line
 from memory.cold.encoding import to_bytes
 from memory.cold.sql import fetch, first, run
 from memory.cold.sync_clock import tick
-from memory.errors import NoteChanged, UnwritableNotes
+from memory.hot.note import TextChange
 from memory.memory import Memory
 from memory.sync.device import this_device
 from memory.sync.limits import MOST_NOTE
 from memory.sync.note_graph import heads_of, merged_text
 from memory.sync.note_store import is_hidden_name, is_note, put_version, version_id, versions_of
 from memory.sync.operation import NoteOperation
-from memory.versions.cause import Author, caused_by
+from memory.versions.cause import Author, Cause
+
+T = TypeVar("T")
 
 _LONGEST_NAME: Final = 60
+_AT_ONCE: Final = 200  # notes
+_MOST_AT_ONCE: Final = 2**23  # characters of them
+_NAMES: Final = "SELECT id, name FROM sync_devices UNION ALL SELECT id, name FROM sync_device"
 _NOTHING: Final = hashlib.sha256(b"").digest()
 _TO_MERGE: Final = """SELECT DISTINCT path FROM sync_notes LEFT JOIN sync_merged USING (path)
     WHERE stale IS NOT 0 ORDER BY path"""
@@ -42,10 +47,22 @@ class ChangedNote(Struct, frozen=True):
 
 
 class _Merged(Struct, frozen=True):
-    """What a file held when its versions were last put together, and which versions those were."""
+    """What a file held when its versions were last put together, and which versions those were. `stale`: others have
+    arrived since."""
 
     heads: tuple[str, ...] = ()
     sha256: bytes = _NOTHING
+    stale: bool = True
+
+
+class _Merge(Struct, frozen=True):
+    """What a file holds now, what its versions make together, their heads, and the other devices that made these."""
+
+    path: str
+    now: str
+    text: str
+    heads: tuple[str, ...]
+    devices: tuple[str, ...]
 
 
 class NoteSync:
@@ -68,23 +85,33 @@ class NoteSync:
                 texts.setdefault(path, "")  # deleted
         kept = {path for path, text in texts.items() if clear(text) != text or len(to_bytes(text)) > MOST_NOTE}
         self.held_back = tuple(sorted(kept | unreadable | hidden))
-        changed = [(path, text) for path, text in sorted(texts.items()) if path not in kept]
-        return sum(self._cold.write(lambda db, item=item: self._collect(db, device, *item)) for item in changed)
+        merged = self._cold.read(_all_merged)
+        changed = [
+            (path, text)
+            for path, text in sorted(texts.items())
+            if path not in kept and _digest(text) != merged.get(path, _NOTHING)
+        ]
+        count = 0
+        for some in _portions(changed, lambda item: len(item[1])):
+            count += self._cold.write(lambda db, some=some: sum(self._collect(db, device, *item) for item in some))
+        return count
 
     def spread(self, should_stop: Callable[[], bool] = lambda: False) -> list[ChangedNote]:
         """Writes what all known versions make together into files that have new ones; gives those that it changed."""
         changed: list[ChangedNote] = []
-        for (path,) in self._cold.read(lambda db: fetch(db, _TO_MERGE)):
-            if should_stop():
-                break
-            if path not in self.held_back and is_note(path) and (note := self._spread(path)):
-                changed.append(note)
+        merges = self._merges(should_stop)
+        for some in _portions(merges, lambda merge: len(merge.now) + len(merge.text)):
+            changed += self._write(some)
         return changed
 
     def _collect(self, db: apsw.Connection, device: str, path: str, text: str) -> bool:
         before = _merged(db, path)
         body = to_bytes(text)
         if hashlib.sha256(body).digest() == before.sha256:
+            return False
+        known = versions_of(db, path) if before.stale else []
+        if known and merged_text(known) == text:  # written by a run that was cut off before it was noted
+            _record(db, path, tuple(head.id for head in heads_of(known)), body, stale=False)
             return False
         clock = tick(db, to_ms(self._cold.clock.now()))
         id_ = version_id(path, before.heads, body, clock, device)
@@ -93,37 +120,67 @@ class NoteSync:
         _record(db, path, (id_,), body, stale=True)  # where it was so: others may have versions that are not merged yet
         return True
 
-    def _spread(self, path: str) -> ChangedNote | None:
-        versions = self._cold.read(lambda db: versions_of(db, path))
-        heads = tuple(head.id for head in heads_of(versions))
-        before = self._cold.read(lambda db: _merged(db, path))
-        text = merged_text(versions)
-        now = next((file.text for file in self._memory.hot.files() if file.path == path), "")
-        if hashlib.sha256(to_bytes(now)).digest() != before.sha256:  # changed since `collect`: the next run's
-            return None
-        shown: list[str] = []
-        if text != now:
-            own = self._cold.read(this_device)
-            others = {version.device for version in versions if version.id in heads} - {own.id if own else ""}
-            shown = self._shown(sorted(others))
-            try:
-                with caused_by(Author.SYNC, f"from {', '.join(shown)}"):
-                    self._memory.hot.replace_text(path, now, clear(text))
-            except (NoteChanged, UnwritableNotes):  # the next run tries again
-                return None
-        self._cold.write(lambda db: _record(db, path, heads, to_bytes(text), stale=False))
-        return ChangedNote(path, tuple(shown)) if text != now else None
+    def _merges(self, should_stop: Callable[[], bool]) -> Iterator[_Merge]:
+        """What the versions make together, for each file that has new ones."""
+        texts = {file.path: file.text for file in self._memory.hot.files()}
+        own = self._cold.read(this_device)
+        names = self._cold.read(lambda db: dict(fetch(db, _NAMES)))
+        for (path,) in self._cold.read(lambda db: fetch(db, _TO_MERGE)):
+            if should_stop():
+                return
+            if path in self.held_back or not is_note(path):
+                continue
+            now = texts.get(path, "")
+            before, versions = self._cold.read(lambda db, path=path: (_merged(db, path), versions_of(db, path)))
+            if _digest(now) != before.sha256:  # changed since `collect`: the next run's
+                continue
+            heads = heads_of(versions)
+            others = sorted({head.device for head in heads} - {own.id if own else ""})
+            shown = tuple(visible_line(names.get(id_, id_))[:_LONGEST_NAME] for id_ in others)
+            yield _Merge(path, now, merged_text(versions), tuple(head.id for head in heads), shown)
 
-    def _shown(self, ids: list[str]) -> list[str]:
-        """The names of devices, for a person."""
-        sql = "SELECT id, name FROM sync_devices UNION ALL SELECT id, name FROM sync_device"
-        names: dict[str, str] = dict(self._cold.read(lambda db: fetch(db, sql)))
-        return [visible_line(names.get(id_, id_))[:_LONGEST_NAME] for id_ in ids]
+    def _write(self, merges: Sequence[_Merge]) -> list[ChangedNote]:
+        """Writes the files, and notes what they hold; a file that cannot be written now is the next run's."""
+        changes = [
+            TextChange(merge.path, merge.now, clear(merge.text), Cause(Author.SYNC, f"from {', '.join(merge.devices)}"))
+            for merge in merges
+            if merge.text != merge.now
+        ]
+        written = set(self._memory.hot.replace_texts(changes)) if changes else set[str]()
+        done = [merge for merge in merges if merge.text == merge.now or merge.path in written]
+
+        def record(db: apsw.Connection) -> None:
+            for merge in done:
+                _record(db, merge.path, merge.heads, to_bytes(merge.text), stale=False)
+
+        self._cold.write(record)
+        return [ChangedNote(merge.path, merge.devices) for merge in done if merge.path in written]
+
+
+def _portions(items: Iterable[T], size_of: Callable[[T], int]) -> Iterator[Sequence[T]]:
+    """The items in portions that fit into memory and into a short transaction."""
+    portion, size = list[T](), 0
+    for item in items:
+        portion.append(item)
+        size += size_of(item)
+        if len(portion) >= _AT_ONCE or size >= _MOST_AT_ONCE:
+            yield portion
+            portion, size = [], 0
+    if portion:
+        yield portion
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.sha256(to_bytes(text)).digest()
+
+
+def _all_merged(db: apsw.Connection) -> dict[str, bytes]:
+    return dict(fetch(db, "SELECT path, sha256 FROM sync_merged"))
 
 
 def _merged(db: apsw.Connection, path: str) -> _Merged:
-    row = first(db, "SELECT heads, sha256 FROM sync_merged WHERE path = ?", (path,))
-    return _Merged(msgspec.json.decode(row[0], type=tuple[str, ...]), row[1]) if row else _Merged()
+    row = first(db, "SELECT heads, sha256, stale FROM sync_merged WHERE path = ?", (path,))
+    return _Merged(msgspec.json.decode(row[0], type=tuple[str, ...]), row[1], bool(row[2])) if row else _Merged()
 
 
 def _record(db: apsw.Connection, path: str, heads: tuple[str, ...], body: bytes, *, stale: bool) -> None:

@@ -1,9 +1,10 @@
 """Records versions: what others wrote as soon as it is seen, what this program or a model wrote with its cause."""
 
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import local
 from typing import Final
 
 from foundation.clock import Clock, to_ms
@@ -11,10 +12,33 @@ from foundation.files import LockTimeout, encode, list_files, list_folders, read
 from foundation.paths import Workspace
 from memory.versions.cause import BY_HAND, FOUND, Author, Cause, current_cause
 from memory.versions.manifest import Version
-from memory.versions.store import VersionStore
+from memory.versions.store import RecordedState, VersionStore
 
 _EARLIER: Final = Cause(Author.USER, "kept by an earlier release")
 _STAMP: Final = "%Y%m%dT%H%M%S.%fZ"  # of a copy's name
+_MOST_BYTES: Final = 2**24  # that wait to be written together
+
+
+class _Waiting(local):
+    """What a thread is to write at the end of `FileHistory.together`."""
+
+    def __init__(self) -> None:
+        self.is_open = False
+        self.names = set[str]()
+        self._states: list[RecordedState] = []
+        self._size = 0
+
+    def add(self, state: RecordedState) -> int:
+        """Gives the bytes that wait."""
+        self.names.add(state.path)
+        self._states.append(state)
+        self._size += len(state.body or b"")
+        return self._size
+
+    def take(self) -> list[RecordedState]:
+        states = self._states
+        self.names, self._states, self._size = set[str](), [], 0
+        return states
 
 
 class FileHistory:
@@ -32,13 +56,13 @@ class FileHistory:
         self._folder = workspace.versions
         self._is_read_only = workspace.is_read_only
         self._made: list[Version] = []  # by models, in this process
+        self._together = _Waiting()
         self._has_begun = False
 
     def seen(self, name: str, text: str | None) -> None:
         """Somebody else's text of a file (relative name); None where it is gone."""
         if self._begin():
-            cause = BY_HAND if self.store.newest(name) else FOUND
-            self._record(name, text, cause)
+            self._record(name, text, self._by_hand(name))
 
     def wrote(self, name: str, replaced: Iterable[bytes], text: str | bytes | None, cause: Cause | None = None) -> None:
         """What was written to a file, by `cause` or the present one, and the texts of others that it took the place
@@ -46,10 +70,21 @@ class FileHistory:
         """
         if self._begin():
             for body in replaced:
-                self._record(name, body, BY_HAND if self.store.newest(name) else FOUND)
-            version = self._record(name, text, cause or current_cause())
-            if version is not None and version.author is Author.MODEL:
-                self._made.append(version)
+                self._record(name, body, self._by_hand(name))
+            self._record(name, text, cause or current_cause())
+
+    @contextmanager
+    def together(self) -> Generator[None]:
+        """What this thread records within is written at the end, and is durable together: for changes of many files."""
+        if self._together.is_open:
+            yield
+            return
+        self._together.is_open = True
+        try:
+            yield
+        finally:
+            self._together.is_open = False
+            self._write(self._together.take())
 
     @property
     def made(self) -> tuple[int, ...]:
@@ -81,12 +116,25 @@ class FileHistory:
                 if (time := _time_of(copy)) is not None:
                     self.store.record(name, read_bytes(copy), _EARLIER, time_ms=to_ms(time))
 
-    def _record(self, name: str, body: bytes | str | None, cause: Cause) -> Version | None:
+    def _by_hand(self, name: str) -> Cause:
+        return BY_HAND if name in self._together.names or self.store.newest(name) else FOUND
+
+    def _record(self, name: str, body: bytes | str | None, cause: Cause) -> None:
         raw = encode(body) if isinstance(body, str) else body
+        waiting = self._together
+        if name not in waiting.names and self.store.is_known(name, raw):
+            return
+        state = RecordedState(name, raw, cause, self.store.now_ms())
+        if not waiting.is_open:
+            self._write([state])
+        elif waiting.add(state) > _MOST_BYTES:
+            self._write(waiting.take())
+
+    def _write(self, states: Iterable[RecordedState]) -> None:
         with suppress(OSError, LockTimeout):
-            if raw is None or not self.is_forgotten(raw):
-                return self.store.record(name, raw, cause)
-        return None
+            kept = [state for state in states if state.body is None or not self.is_forgotten(state.body)]
+            made = self.store.record_all(kept)
+            self._made += [version for version in made if version.author is Author.MODEL]
 
 
 def is_versioned(name: str) -> bool:

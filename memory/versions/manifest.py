@@ -5,7 +5,7 @@ is found by itself, and a missing one by the next.
 """
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from pathlib import Path
 from typing import Final
 
@@ -67,17 +67,22 @@ class Manifest:
             self._read = (signature, _parsed(read_bytes(self.path, owned=True)))
         return self._read[1]
 
-    def add(self, version: Version) -> None:
-        """Appends the version, synced. Raises OSError."""
+    def add(self, versions: Iterable[Version]) -> None:
+        """Appends the versions, synced at once. Raises OSError."""
         content = self.content()
-        append(self.path, content.lacks + _encoded(_Line(version=version, after=content.last)), sync=True)
+        append(self.path, content.lacks + b"".join(_lines(versions, content.last)), sync=True)
 
     def rewrite(self, versions: Iterable[Version]) -> None:
         """Replaces the whole list, atomically."""
-        lines: list[bytes] = []
-        for version in versions:
-            lines.append(_encoded(_Line(version=version, after=lines[-1][:_DIGEST].decode() if lines else "")))
-        write_atomically(self.path, b"".join(lines))
+        write_atomically(self.path, b"".join(_lines(versions)))
+
+
+def _lines(versions: Iterable[Version], last: str = "") -> Generator[bytes]:
+    """The lines of these versions after a line with the SHA-256 `last`."""
+    for version in versions:
+        line = _encoded(_Line(version=version, after=last))
+        last = line[:_DIGEST].decode()
+        yield line
 
 
 def _encoded(line: _Line) -> bytes:

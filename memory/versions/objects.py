@@ -7,7 +7,17 @@ from pathlib import Path
 from threading import Lock
 from typing import Final, NamedTuple
 
-from foundation.files import exists, list_files, list_folders, make_private_folder, read_bytes, remove, write_atomically
+from foundation.files import (
+    exists,
+    list_files,
+    list_folders,
+    make_private_folder,
+    read_bytes,
+    remove,
+    sync_file,
+    sync_folder,
+    write_atomically,
+)
 from memory.errors import Damaged
 from memory.zstd import pack_against, packer, unpack
 
@@ -29,8 +39,8 @@ class Objects:
         self._what = what
         self._packing = Lock()
 
-    def put(self, body: bytes, base: str = "") -> str:
-        """Stores the bytes, synced, and gives their SHA-256. Raises OSError.
+    def put(self, body: bytes, base: str = "", *, sync: bool = True) -> str:
+        """Stores the bytes and gives their SHA-256. Without `sync` they are durable after `sync`. Raises OSError.
 
         With the name of a `base` they are stored as what differs from it, unless ten contents or half the bytes of the
         last whole one have gone by: then whole.
@@ -43,8 +53,16 @@ class Objects:
             stored = (base and self._difference(body, base)) or checked(_WHOLE, packer()(body))
         make_private_folder(self._folder)
         make_private_folder(place.parent)
-        write_atomically(place, stored)
+        write_atomically(place, stored, sync=sync)
         return name
+
+    def sync(self, names: Iterable[str]) -> None:
+        """Makes these contents durable. Raises OSError."""
+        places = {self._place(name) for name in names}
+        for place in places:
+            sync_file(place)
+        for folder in {place.parent for place in places}:
+            sync_folder(folder)
 
     def get(self, name: str) -> bytes:
         """The bytes. Raises Damaged where they are missing or not those that were stored."""

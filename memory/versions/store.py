@@ -1,6 +1,6 @@
 """The versions of a workspace's files: `manifest` says who changed what, `objects` holds the texts."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import RLock
@@ -16,7 +16,7 @@ from foundation.program import PROGRAM
 from memory.errors import Damaged
 from memory.settings import VersionSettings
 from memory.versions.cause import Cause
-from memory.versions.manifest import Manifest, Version
+from memory.versions.manifest import Manifest, ManifestContent, Version
 from memory.versions.objects import Objects, content_name
 from memory.versions.retention import kept_versions
 
@@ -38,6 +38,15 @@ class VersionProblem(Struct, frozen=True):
     version: Version | None = None
 
 
+class RecordedState(Struct, frozen=True):
+    """What the file at `path` (relative) holds from `time_ms` on; None where it was removed. Written by `cause`."""
+
+    path: str
+    body: bytes | None
+    cause: Cause
+    time_ms: int
+
+
 class VersionStore:
     """Records and reads versions. Safe to use from several threads and processes."""
 
@@ -46,6 +55,7 @@ class VersionStore:
         self._clock = clock
         self._manifest = Manifest(folder / MANIFEST)
         self._objects = Objects(folder / OBJECTS, "version")
+        self._by_path: tuple[ManifestContent | None, Mapping[str, Version]] = (None, {})
         self._lock = RLock()
         self._between_processes = FileLock(folder / "manifest.lock", timeout=_LOCK_SECONDS)
 
@@ -54,25 +64,54 @@ class VersionStore:
 
         None where that is what its newest version says. Raises OSError, LockTimeout.
         """
-        if self._holds(self.newest(path), body):  # most looks change nothing: no lock is taken for them
+        if self.is_known(path, body):  # most looks change nothing: no lock is taken for them
             return None
+        made = self.record_all([RecordedState(path, body, cause, self.now_ms() if time_ms is None else time_ms)])
+        return made[0] if made else None
+
+    def record_all(self, states: Sequence[RecordedState]) -> list[Version]:
+        """Records these states in their order, durable together; gives the versions that are new.
+
+        Raises OSError, LockTimeout.
+        """
+        if not states:
+            return []
         make_private_folder(self._folder)
         with self._lock, self._between_processes:
-            newest = self.newest(path)
-            if self._holds(newest, body):
-                return None
-            base = newest.sha256 if newest else ""
-            version = Version(
-                number=max((each.number for each in self.versions()), default=0) + 1,
-                path=path,
-                time_ms=to_ms(self._clock.now()) if time_ms is None else time_ms,
-                author=cause.author,
-                reason=cause.reason,
-                sha256="" if body is None else self._objects.put(body, base),
-                size=len(body or b""),
-            )
-            self._manifest.add(version)
-            return version
+            newest = dict(self._newest())
+            number = max((each.number for each in self.versions()), default=0)
+            made: list[Version] = []
+            for state in states:
+                last = newest.get(state.path)
+                if _holds(last, state.body):
+                    continue
+                version = newest[state.path] = self._stored(state, number + len(made) + 1, last)
+                made.append(version)
+            self._objects.sync(version.sha256 for version in made if version.sha256)
+            if made:
+                self._manifest.add(made)
+            return made
+
+    def _stored(self, state: RecordedState, number: int, last: Version | None) -> Version:
+        """The version of that number, with its content stored and not yet durable."""
+        base = last.sha256 if last else ""
+        return Version(
+            number=number,
+            path=state.path,
+            time_ms=state.time_ms,
+            author=state.cause.author,
+            reason=state.cause.reason,
+            sha256="" if state.body is None else self._objects.put(state.body, base, sync=False),
+            size=len(state.body or b""),
+        )
+
+    def now_ms(self) -> int:
+        """The time of what is recorded now."""
+        return to_ms(self._clock.now())
+
+    def is_known(self, path: str, body: bytes | None) -> bool:
+        """Whether that is what the newest version of the file says."""
+        return _holds(self.newest(path), body)
 
     def versions(self, path: str | None = None) -> tuple[Version, ...]:
         """All versions, or those of one file, oldest first."""
@@ -82,7 +121,14 @@ class VersionStore:
 
     def newest(self, path: str) -> Version | None:
         """The last version of a file; None without one."""
-        return next((each for each in reversed(self.versions()) if each.path == path), None)
+        with self._lock:
+            return self._newest().get(path)
+
+    def _newest(self) -> Mapping[str, Version]:
+        content = self._manifest.content()
+        if self._by_path[0] is not content:
+            self._by_path = (content, {version.path: version for version in content.versions})
+        return self._by_path[1]
 
     def version(self, number: int) -> Version:
         """The version with this number; raises NoSuchVersion."""
@@ -203,8 +249,8 @@ class VersionStore:
     def _remove_unneeded(self, kept: Sequence[Version]) -> None:
         self._objects.remove_all_but(version.sha256 for version in kept if version.sha256)
 
-    @staticmethod
-    def _holds(version: Version | None, body: bytes | None) -> bool:
-        if body is None:
-            return version is None or not version.sha256
-        return version is not None and version.sha256 == content_name(body)
+
+def _holds(version: Version | None, body: bytes | None) -> bool:
+    if body is None:
+        return version is None or not version.sha256
+    return version is not None and version.sha256 == content_name(body)

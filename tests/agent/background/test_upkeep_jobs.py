@@ -228,3 +228,38 @@ def test_what_no_chat_showed_is_shown_by_the_next(workspace: Workspace, memory: 
     news.put("Two. 二 🙂", "")
     assert UpkeepNews(workspace).take() == ("One.", "Two. 二 🙂")
     assert UpkeepNews(workspace).take() == ()
+
+
+YEAR = 366 * DAY
+
+
+def job_of(memory: Memory, clock: FakeClock, news: UpkeepNews) -> RetentionJob:
+    settings = RetentionSettings(archive_days=30, background=True)
+    return RetentionJob(memory, settings, clock, news)
+
+
+def test_a_clock_that_is_years_ahead_for_an_hour_archives_nothing(
+    memory: Memory, clock: FakeClock, news: UpkeepNews
+) -> None:
+    job = job_of(memory, clock, news)
+    clock.advance(31 * DAY)
+    change_state(memory.workspace, lambda state: structs.replace(state, ruled_ms=to_ms(clock.now()) - 2 * 86_400_000))
+    clock.advance(170 * YEAR)
+    assert run(job)
+    clock.advance(-170 * YEAR)
+    assert read_state(memory.workspace).runs == ()
+    assert run(job), "the look that was noted in the future stops none now"
+    assert len(read_state(memory.workspace).runs) == 1
+
+
+def test_a_clock_that_stays_a_month_ahead_is_believed_a_day_later(
+    memory: Memory, clock: FakeClock, news: UpkeepNews
+) -> None:
+    job = job_of(memory, clock, news)
+    change_state(memory.workspace, lambda state: structs.replace(state, ruled_ms=to_ms(clock.now())))
+    clock.advance(60 * DAY)
+    assert run(job)
+    assert read_state(memory.workspace).runs == ()
+    clock.advance(DAY)
+    assert run(job)
+    assert len(read_state(memory.workspace).runs) == 1

@@ -1,7 +1,7 @@
 """However the versions of notes arrive on three devices, in the end all show the same: NoteSync on real rows, without
 files."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import TypeVar, cast
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from foundation.clock import to_ms
 from memory.cold.schema import migrate
 from memory.cold.sync_clock import see
-from memory.hot.note import HotFile
+from memory.hot.note import HotFile, TextChange
 from memory.hot.swap import merge_or_append
 from memory.memory import Memory
 from memory.sync.device import begin
@@ -49,9 +49,11 @@ class FakeHotMemory:
     def files(self) -> tuple[HotFile, ...]:
         return tuple(HotFile(path, text, 1, None) for path, text in self.texts.items())
 
-    def replace_text(self, path: str, base: str, text: str) -> str:
-        self.texts[path] = merge_or_append(base, self.texts.get(path, ""), text, self.clock.now())
-        return self.texts[path]
+    def replace_texts(self, changes: Sequence[TextChange]) -> list[str]:
+        for change in changes:
+            now = self.texts.get(change.name, "")
+            self.texts[change.name] = merge_or_append(change.base, now, change.text, self.clock.now())
+        return [change.name for change in changes]
 
 
 class FakeColdStore:
