@@ -297,6 +297,18 @@ def test_a_repair_stores_a_damaged_version_anew_from_the_file_itself(versioned: 
     assert versioned("check").status == 0
 
 
+def test_a_text_that_two_versions_share_is_stored_anew_once(versioned: Run, root: Path) -> None:
+    (root / "MEMORY.md").write_text("- the first text\n")
+    versioned("memory", "list")
+    stored = version_object(root, "- the first text\n")
+    damage(stored)
+    assert len(versioned("check", "--json").json["problems"]) == 2
+    ran = versioned("check", "--repair", "--json")
+    assert (ran.status, ran.json["problems"], ran.json["lost"]) == (0, [], [])
+    assert len(ran.json["mended"]) == 1
+    assert len(list(Path(ran.json["kept_at"]).iterdir())) == 1, "a copy of the damaged one alone"
+
+
 @pytest.mark.parametrize("what", ["flipped", "missing", "manifest"])
 def test_a_damaged_version_that_nothing_mends_is_said_by_the_repair_and_after_it(
     versioned: Run, root: Path, what: str
@@ -315,6 +327,7 @@ def test_a_damaged_version_that_nothing_mends_is_said_by_the_repair_and_after_it
     assert "What is stored is damaged: " in versioned("-p", "/status").out
     ran = versioned("check", "--repair")
     assert (ran.status, f"lost: {problem['message']}" in ran.out, "All is well" in ran.err) == (1, True, False)
+    assert "mended: " not in ran.out, "the file holds another text now"
     after = versioned("check")
     assert (after.status, after.out) == (0, "")
     assert f"1 version is lost since {datetime.now(UTC).astimezone():%Y-%m-%d}. " in after.err
