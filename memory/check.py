@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from foundation.clock import from_ms, iso
 from foundation.files import list_files, read_bytes
 from foundation.names import DRAFT, MIRROR, Grammar
 from foundation.paths import Workspace, is_draft_name
@@ -25,6 +26,7 @@ from memory.names import shown
 from memory.records import IntegrityProblem
 from memory.settings import ArchiveSettings
 from memory.versions.file_history import is_versioned
+from memory.versions.lost import lost_sentence
 from memory.versions.objects import MOST_BYTES
 
 
@@ -38,6 +40,8 @@ class CheckReport(Struct, frozen=True, kw_only=True):
     kept_at: Path | None = None
     notice: str = ""
     """Why it was only read, where its disk is full; "" otherwise."""
+    known_lost: tuple["LostVersion", ...] = ()
+    """Versions of files that a repair has named as lost before: no problems."""
 
     def as_json(self) -> Mapping[str, Any]:
         """The object of `palimpsest check --json`, less its schema."""
@@ -52,7 +56,20 @@ class CheckReport(Struct, frozen=True, kw_only=True):
             "mended": list(self.mended),
             "lost": list(self.lost),
             "kept_at": str(self.kept_at) if self.kept_at else None,
+            "known_lost": [{"message": one.message, "since": iso(from_ms(one.since_ms))} for one in self.known_lost],
         }
+
+    @property
+    def known_lost_sentence(self) -> str:
+        """How many versions are known to be lost, and since when; "" for none."""
+        return lost_sentence([one.since_ms for one in self.known_lost])
+
+
+class LostVersion(Struct, frozen=True):
+    """What is lost, as a sentence, and since when a person knows."""
+
+    message: str
+    since_ms: int
 
 
 def check(workspace: Workspace, settings: ArchiveSettings | None = None) -> CheckReport:
@@ -67,7 +84,8 @@ def check(workspace: Workspace, settings: ArchiveSettings | None = None) -> Chec
         problems += memory.vault.check()
         problems += [one.problem for one in MirrorRecovery(workspace.conversations, memory.cold).missing()]
         problems += [one.problem for one in forged_files(workspace)]
-        problems += _version_problems(memory)
+        of_versions, known_lost = _version_problems(memory)
+        problems += of_versions
         problems += [
             IntegrityProblem("tombstones", damage.file, damage.message)
             for damage in memory.conversations.tombstones.damages()
@@ -75,7 +93,9 @@ def check(workspace: Workspace, settings: ArchiveSettings | None = None) -> Chec
         problems += _open_jobs(workspace)
         notice = memory.access.notice if memory.access and memory.workspace.is_full else ""
         pages = len(memory.vault.pages())
-        return CheckReport(problems=_without_duplicates(problems), pages=pages, notice=notice)
+        return CheckReport(
+            problems=_without_duplicates(problems), pages=pages, notice=notice, known_lost=tuple(known_lost)
+        )
     except (Damaged, StoreError) as error:
         if not problems and not isinstance(error, Damaged):
             raise
@@ -85,11 +105,15 @@ def check(workspace: Workspace, settings: ArchiveSettings | None = None) -> Chec
         memory.close()
 
 
-def _version_problems(memory: Memory) -> list[IntegrityProblem]:
-    return [
+def _version_problems(memory: Memory) -> tuple[list[IntegrityProblem], list[LostVersion]]:
+    """What is damaged of the versions, and what a repair has named as lost before."""
+    found = memory.versions.store.check()
+    problems = [
         IntegrityProblem("version", str(one.version.number) if one.version else "manifest", one.message)
-        for one in memory.versions.store.check()
+        for one in found
+        if one.lost_since_ms is None
     ]
+    return problems, [LostVersion(one.message, one.lost_since_ms) for one in found if one.lost_since_ms is not None]
 
 
 def _open_jobs(workspace: Workspace) -> list[IntegrityProblem]:
@@ -135,8 +159,9 @@ def check_and_repair(workspace: Workspace, now: datetime, settings: ArchiveSetti
         mended += of_tombstones[0]
         lost += of_tombstones[1]
         mended += memory.versions.store.mend(partial(_versioned_file, workspace), quarantine.copy_path)
-        left = [one.problem for one in mirrors.missing()]
-        left += [*_version_problems(memory), *_open_jobs(workspace)]
+        known_lost = _version_problems(memory)[1]
+        lost += [one.message for one in memory.versions.store.record_lost()]
+        left = [*(one.problem for one in mirrors.missing()), *_open_jobs(workspace)]
         pages = len(memory.vault.pages())
     finally:
         memory.close()
@@ -146,6 +171,7 @@ def check_and_repair(workspace: Workspace, now: datetime, settings: ArchiveSetti
         mended=tuple(mended),
         lost=tuple(lost),
         kept_at=quarantine.place,
+        known_lost=tuple(known_lost),
     )
 
 

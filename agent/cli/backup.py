@@ -12,7 +12,7 @@ import click
 from agent.cli import output
 from agent.cli.group import CliGroup, nearest
 from agent.cli.invocation import current
-from foundation.clock import SystemClock, iso
+from foundation.clock import SystemClock, iso, to_ms
 from foundation.errors import Misuse
 from foundation.figures import counted
 from foundation.paths import expand_home
@@ -147,16 +147,20 @@ def check(place: str) -> None:
 @click.option("--at", metavar="WHEN", help="An id of `backup list`, a day or a time: the newest snapshot until then.")
 @click.option("--skip-damaged", is_flag=True, help="Restore all else where files are damaged, and name those.")
 def restore(place: str, target: Path, at: str | None, *, skip_damaged: bool) -> None:
-    """Restore a snapshot from DIR to the empty or new folder TARGET, by default the newest one.
+    """Restore a snapshot from DIR to the empty or new folder TARGET, by default the newest that is not from the future.
 
     Each file is compared with its hash before and after it is written; then the workspace is checked as `check` does.
     Exit 1 where that finds something, or a file was left out. TARGET appears only when it is complete.
     """
-    from memory.backup.choice import choose_snapshot
+    from memory.backup.choice import choose_snapshot, ids_after
     from memory.backup.restore import restore as restore_snapshot
+    from memory.backup.snapshot import snapshot_ids
 
-    invocation, source = current(), _open(place)
-    snapshot = choose_snapshot(source, at)
+    invocation, source, now_ms = current(), _open(place), to_ms(SystemClock().now())
+    snapshot = choose_snapshot(source, at, now_ms)
+    later = ids_after(snapshot_ids(source), now_ms) if at is None else ()
+    if later:
+        output.narrate(_later_sentence(snapshot.id, later))
     with output.Progress("files") as count:
         result = restore_snapshot(
             source,
@@ -172,6 +176,7 @@ def restore(place: str, target: Path, at: str | None, *, skip_damaged: bool) -> 
             {
                 "place": source.name,
                 "snapshot": _snapshot_object(snapshot),
+                "dated_later": list(later),
                 "target": str(result.target),
                 "files": result.files,
                 "bytes": result.bytes,
@@ -192,6 +197,21 @@ def restore(place: str, target: Path, at: str | None, *, skip_damaged: bool) -> 
             output.narrate(f"Packs are at {snapshot.packs_at} and are not part of the backup.")
         output.narrate(f"Open it with `{own_command('--workspace', str(result.target))}`; `--trust` trusts it first.")
     invocation.status = 1 if problems or result.left_out else 0
+
+
+def _later_sentence(taken: str, later: Sequence[str]) -> str:
+    """Which snapshot is restored where the ids `later` have times that are still to come."""
+    if taken in later:
+        return (
+            f"All snapshots bear dates in the future, so this device's clock is behind, or theirs was ahead: {taken}, "
+            "the latest of them, is restored. `--at ID` takes another; `backup list` shows them."
+        )
+    bear = "bears a date" if len(later) == 1 else "bear dates"
+    return (
+        f"{taken} is restored, the newest until now. {', '.join(later)} {bear} in the future and "
+        f"{'is' if len(later) == 1 else 'are'} passed over: the clock was ahead then, or is behind now. "
+        f"`--at {later[-1]}` restores {'it' if len(later) == 1 else 'the latest of them'}."
+    )
 
 
 def _open(place: str, saved: Sequence[Path] = ()) -> BackupPlace:

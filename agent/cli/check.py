@@ -31,6 +31,9 @@ def command(*, repair: bool) -> None:
     mended from what is sound: a lost or damaged database is built again from the packs, and what was damaged stands in
     .palimpsest/damaged/, under the date. What cannot be mended is named. Close other windows of Palimpsest first.
 
+    Versions of files that nothing mends are named and recorded as lost: a later check counts them in one line, and is
+    no failure for them. Where their bytes come back, they are whole again.
+
     Conversations that the database has lost come back from their files in conversations/, as far as those tell.
 
     Exit 1 where something is wrong still, or was lost. Without --repair nothing is changed but the note of the check.
@@ -72,21 +75,27 @@ def _print_report(report: CheckReport, *, repair: bool) -> None:
         output.line(f"{problem.what} {problem.where}: {problem.message}")
     if report.kept_at:
         output.narrate(f"What was damaged is kept in {report.kept_at}.")
+    if report.known_lost:
+        output.narrate(f"{report.known_lost_sentence} `{PROGRAM} memory log` names them.")
     if not report.problems and not report.lost:
-        output.narrate(f"All is well; {report.pages:,} pages were read and compared.")
+        all_ = "All else" if report.known_lost else "All"
+        output.narrate(f"{all_} is well; {report.pages:,} pages were read and compared.")
     elif not repair:
         output.narrate(f"`{PROGRAM} check --repair` mends what can be mended, and keeps a copy of what it changes.")
 
 
 def _record(invocation: Invocation, workspace: Workspace, problems: Sequence[IntegrityProblem]) -> None:
     """Notes the check for /status and the sampled checks, where the workspace is the person's own."""
-    from foundation.clock import to_ms
+    from foundation.clock import SystemClock, to_ms
+    from foundation.files import LockTimeout
     from foundation.workspace_trust import trust_store
     from memory.access import WorkspaceAccess
     from memory.upkeep.integrity import record_full_check
+    from memory.versions.store import VersionStore
 
     access = WorkspaceAccess.of(workspace, trust_store(invocation.environment))
     access.close()
     if not access.workspace.is_read_only:
-        with suppress(OSError):  # a disk that cannot be written to is checked all the same
+        with suppress(OSError, LockTimeout):  # a disk that cannot be written to is checked all the same
+            VersionStore(workspace.versions, SystemClock()).drop_whole()
             record_full_check(workspace, problems, to_ms(datetime.now(UTC)))

@@ -14,6 +14,7 @@ from foundation.errors import Misuse
 from foundation.privacy import clear
 from memory.access import refuse_read_only
 from memory.versions.cause import Author, caused_by
+from memory.versions.lost import lost_sentence
 
 if TYPE_CHECKING:  # the notes are loaded when they are read
     from memory.hot import Note
@@ -58,8 +59,9 @@ def log(file: str | None) -> None:
         from agent.services.file_versions import version_object, version_rows
 
         rows = version_rows(memory, file)
+        lost = lost_sentence(memory.versions.store.lost_since())
     if invocation.json:
-        output.json_object({"versions": [version_object(row.version) for row in rows]})
+        output.json_object({"versions": [{**version_object(row.version), "lost": row.is_lost} for row in rows]})
         return
     cells = [
         (
@@ -73,6 +75,8 @@ def log(file: str | None) -> None:
         for row in rows
     ]
     output.table(cells, ("VERSION", "TIME", "BY", "FILE", "LINES", "WHY"))
+    if lost:
+        output.narrate(lost)
 
 
 @command.command()

@@ -25,7 +25,8 @@ if TYPE_CHECKING:  # the help of a command must not load the store
 @click.option("--dry-run", is_flag=True, help="Say what each rule would do, and do nothing.")
 @click.option("--yes", is_flag=True, help="Delete without asking where a rule says so.")
 @click.option("--undo", "undo_", is_flag=True, help="Take the newest archiving by a rule or from /clean back.")
-def command(*, dry_run: bool, yes: bool, undo_: bool) -> None:
+@click.option("--shrink", is_flag=True, help="Give the room of deleted rows back to the disk, however long it takes.")
+def command(*, dry_run: bool, yes: bool, undo_: bool, shrink: bool) -> None:
     """Do what the rules of retention say: archive or delete conversations that nobody touched for long.
 
     Rules are settings: retention.archive_days and retention.delete_days for all conversations, retention.rules for some
@@ -34,13 +35,20 @@ def command(*, dry_run: bool, yes: bool, undo_: bool) -> None:
     Touched means written to, or recalled into another conversation. Conversations that are pinned, bookmarked,
     important (retention.keep_important) or in use stay. Archived text stays searchable and --undo brings it back;
     deleting is for good, and asks first.
+
+    --shrink does none of this: it writes the database anew without the room of deleted rows. A large one takes minutes,
+    no other window may be open, and Ctrl+C leaves it as it was.
     """
     from agent.services.retention import RetentionResult, carry_out
     from memory.upkeep import retention
 
     invocation = current()
-    if undo_ and (dry_run or yes):
-        raise Misuse("Two things at once", "--undo goes alone.", own_command("retention", "--undo"))
+    if (undo_ or shrink) and dry_run + yes + undo_ + shrink > 1:
+        alone = "--undo" if undo_ else "--shrink"
+        raise Misuse("Two things at once", f"{alone} goes alone.", own_command("retention", alone))
+    if shrink:
+        _shrink(invocation)
+        return
     if undo_:
         with invocation.memory(for_writing=True) as memory:
             undone = retention.undo(memory)
@@ -59,6 +67,20 @@ def command(*, dry_run: bool, yes: bool, undo_: bool) -> None:
             memory.recover()
             result = carry_out(memory, planned, invocation.location_access, delete=delete, on_done=progress)
     _print_result(invocation, planned, result, dry_run=dry_run)
+
+
+def _shrink(invocation: Invocation) -> None:
+    from memory.cold.shrink import shrink_alone
+
+    database = invocation.prepare(writable=True).database
+    output.narrate(f"{database} is written anew. Ctrl+C leaves it as it is.")
+    before, after = shrink_alone(database)
+    if invocation.json:
+        output.json_object({"bytes_before": before, "bytes_after": after})
+    elif after < before:
+        output.line(f"The database took {format_size(before)} and takes {format_size(after)} now.")
+    else:
+        output.line(f"The database takes {format_size(before)}; nothing of it is free.")
 
 
 def _may_delete(planned: RetentionPlan, *, yes: bool) -> bool:

@@ -65,11 +65,13 @@ async def _printed_files(session: Session) -> Outcome:
 def _version_log(session: Session, file: str) -> Outcome:
     """The newest versions of the file, or of all files. Blocks."""
     from agent.services.file_versions import version_rows
+    from memory.versions.lost import lost_sentence
 
     rows = version_rows(session.memory, file or None, most=MAX_VERSIONS + 1)
     older = ["", f"Older ones: `{PROGRAM} memory log`."] if len(rows) > MAX_VERSIONS else []
+    lost = lost_sentence(session.memory.versions.store.lost_since())
     text = version_table(rows[:MAX_VERSIONS])
-    return TextResult("\n".join([text, *older]))
+    return TextResult("\n".join([text, *older, *(["", lost] if lost else [])]))
 
 
 async def _recall(session: Session, query: str) -> Outcome:

@@ -27,11 +27,15 @@ AUTHORS: Final = {
 
 
 class VersionRow(Struct, frozen=True):
-    """A version, and by how many lines it differs from the one before; None where one of the two is damaged."""
+    """A version, and by how many lines it differs from the one before; None where one of the two is damaged.
+
+    `is_lost`: a repair has named it as lost.
+    """
 
     version: Version
     added: int | None
     removed: int = 0
+    is_lost: bool = False
 
     @property
     def who(self) -> str:
@@ -48,6 +52,8 @@ class VersionRow(Struct, frozen=True):
         """`+3 −1`; `removed` where the file was."""
         if not self.version.sha256:
             return "removed"
+        if self.is_lost:
+            return "lost"
         return "damaged" if self.added is None else f"+{self.added} −{self.removed}"
 
 
@@ -64,7 +70,7 @@ def version_rows(memory: Memory, path: str | None = None, *, most: int = 0) -> l
     for version in versions[-most:]:
         before = last[version.path] if version.path in last else _readable_lines(store, store.before(version))
         last[version.path] = now = _readable_lines(store, version)
-        rows.append(_row(version, before, now))
+        rows.append(_row(version, before, now, is_lost=now is None and store.is_lost(version)))
     return rows[::-1]
 
 
@@ -142,9 +148,9 @@ def version_object(version: Version) -> dict[str, object]:
     }
 
 
-def _row(version: Version, old: list[str] | None, new: list[str] | None) -> VersionRow:
+def _row(version: Version, old: list[str] | None, new: list[str] | None, *, is_lost: bool) -> VersionRow:
     if old is None or new is None:
-        return VersionRow(version, None)
+        return VersionRow(version, None, is_lost=is_lost)
     added = removed = 0
     for kind, a1, a2, b1, b2 in difflib.SequenceMatcher(None, old, new).get_opcodes():
         if kind != "equal":

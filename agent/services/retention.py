@@ -42,7 +42,7 @@ def carry_out(
     on_done: OnDone | None = None,
 ) -> RetentionResult:
     """Archives, and with `delete` deletes, what the plan says, unless it was touched meanwhile. Blocks."""
-    from memory.upkeep.disk import shrink_database
+    from memory.upkeep.disk import shrink_database, unreturned_room
     from memory.upkeep.retention import BY_RULE, archive_conversations
 
     archive, delete_these = planned.doing("archive"), planned.doing("delete") if delete else ()
@@ -78,8 +78,7 @@ def carry_out(
     except NotForgottenYet as error:
         sentences.append(f"{error.message} {error.hint}".strip())
         deleted, is_pending = [], True
-    if sentence := shrink_database(memory):
-        sentences.append(sentence)
+    sentences += filter(None, (shrink_database(memory), unreturned_room(memory)))
     return RetentionResult(
         archived=run, deleted=tuple(deleted), sentences=tuple(dict.fromkeys(sentences)), is_pending=is_pending
     )

@@ -1,24 +1,29 @@
 """The snapshot that a person named: by its id, the beginning of it, or a time."""
 
+import re
 from datetime import UTC, datetime, timedelta
+from typing import Final
 
-from foundation.clock import to_ms
+from foundation.clock import LATEST_MS, to_ms
 from foundation.errors import Misuse
 from memory.backup.place import BackupPlace
 from memory.backup.retention import readable_snapshots
 from memory.backup.snapshot import Snapshot, read_snapshot, snapshot_ids
 
 _SHORTEST_ID = 8
+_TIME: Final = re.compile(r"(\d{8}T\d{6})(\d{3})Z-")  # the beginning of an id
 
 
-def choose_snapshot(place: BackupPlace, at: str | None) -> Snapshot:
-    """The snapshot with that id, or the newest one that is not later than that time; without `at` the newest of all.
+def choose_snapshot(place: BackupPlace, at: str | None, now_ms: int = LATEST_MS) -> Snapshot:
+    """The snapshot with that id, or the newest one that is not later than that time.
 
-    Raises Misuse where there is none, NotABackup, BackupDamaged, NewerBackup.
+    Without `at` the newest that is not later than `now_ms`; where all of them are, the latest. Raises Misuse where
+    there is none, NotABackup, BackupDamaged, NewerBackup.
     """
     ids = snapshot_ids(place)
     if at is None:
-        newest = read_snapshot(place, ids[-1])
+        later = ids_after(ids, now_ms)
+        newest = read_snapshot(place, next((id_ for id_ in reversed(ids) if id_ not in later), ids[-1]))
         origins = {each.origin for each in readable_snapshots(place)[0]}
         if len(origins) > 1:
             raise Misuse(
@@ -39,6 +44,20 @@ def choose_snapshot(place: BackupPlace, at: str | None) -> Snapshot:
             "`backup list` shows the snapshots and their times.",
         )
     return earlier[-1]
+
+
+def ids_after(ids: list[str], now_ms: int) -> tuple[str, ...]:
+    """Those of the ids whose time is after `now_ms`: the clock was ahead when they were made, or is behind now."""
+    return tuple(id_ for id_ in ids if _time_ms(id_) > now_ms)
+
+
+def _time_ms(id_: str) -> int:
+    """The time in an id; 0 for a name that is none, which reading refuses."""
+    found = _TIME.match(id_)
+    try:
+        return to_ms(datetime.strptime(found[1], "%Y%m%dT%H%M%S").replace(tzinfo=UTC)) + int(found[2]) if found else 0
+    except ValueError:
+        return 0
 
 
 def _latest(at: str) -> int:

@@ -2,13 +2,15 @@
 
 The database is written anew by VACUUM, which SQLite does whole or not at all, whatever kills it. While it runs other
 processes cannot write: they wait five seconds (memory.cold.connection), and copying is some third of its time. So it
-is given up where copying takes longer than 1.5 seconds: that store keeps its free pages, which new rows fill.
+is given up where copying takes longer than 1.5 seconds: that store keeps its free pages, which new rows fill, until a
+person has it shrunk without a limit, while no other process has it open.
 """
 
 import tempfile
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
+from math import inf
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -16,10 +18,13 @@ import apsw
 from msgspec import Struct
 
 from foundation.files import status
+from foundation.program import PROGRAM
 from foundation.sizes import MEGABYTE, format_size, free_bytes
+from memory.cold.connection import BUSY_MS, harden, open_store
 from memory.cold.sql import fetch, pragma
+from memory.cold.sqlite_errors import sentences
 from memory.cold.store import ColdStore
-from memory.errors import StoreError
+from memory.errors import StoreBusy, StoreError, StoreFull
 
 LEAST_BYTES: Final = 16 * MEGABYTE
 LEAST_SHARE: Final = 0.2
@@ -41,12 +46,12 @@ class FreeRoom(Struct, frozen=True):
 
 def free_room(cold: ColdStore) -> FreeRoom:
     """Quick: three numbers of the file's head. Raises StoreError."""
+    return cold.read(_room)
 
-    def read(db: apsw.Connection) -> FreeRoom:
-        page = pragma(db, "page_size")
-        return FreeRoom(page * pragma(db, "page_count"), page * pragma(db, "freelist_count"))
 
-    return cold.read(read)
+def _room(db: apsw.Connection) -> FreeRoom:
+    page = pragma(db, "page_size")
+    return FreeRoom(page * pragma(db, "page_count"), page * pragma(db, "freelist_count"))
 
 
 def shrink(
@@ -67,6 +72,41 @@ def shrink(
     with suppress(StoreError, apsw.InterruptError):
         cold.empty_journal(vacuum=lambda db: vacuum(db, should_stop, COPYING_S if copying_s is None else copying_s))
     return max(0, before - size_on_disk(cold.database))
+
+
+def shrink_alone(database: Path, free_of: Callable[[Path], int | None] = free_bytes) -> tuple[int, int]:
+    """Gives all free pages back, however long it takes; the bytes on disk before and after.
+
+    No other connection may have the store open, in this process or another, and none opens it meanwhile. Blocks; an
+    exception, as by Ctrl+C, leaves the store as it was. Raises StoreBusy where it is open, StoreFull where there is no
+    room for the copy, StoreError.
+    """
+    with sentences(database), closing(open_store(database)) as db:
+        db.set_busy_timeout(BUSY_MS)
+        fetch(db, "PRAGMA locking_mode = EXCLUSIVE")
+        try:
+            room = _room(db)
+            harden(db)
+        except apsw.BusyError as error:
+            raise StoreBusy(
+                "Another process has the workspace open",
+                f"{database} cannot be made smaller while it is open elsewhere. Nothing was changed.",
+                "Close other windows and commands of Palimpsest, then run it again.",
+            ) from error
+        before = size_on_disk(database)
+        if not room.free:
+            return before, before
+        for folder, needed in _space_needed(database, room):
+            if (free := free_of(folder)) is not None and free < needed:
+                raise StoreFull(
+                    "Not enough room",
+                    f"The copy of the database needs {format_size(needed)} in {folder}, and {format_size(free)} are "
+                    "free. Nothing was changed.",
+                    "Free some space there, then run it again.",
+                )
+        vacuum(db, lambda: False, inf)
+        fetch(db, "PRAGMA wal_checkpoint (TRUNCATE)")
+    return before, size_on_disk(database)
 
 
 def vacuum(db: apsw.Connection, should_stop: Callable[[], bool], seconds: float) -> None:
@@ -91,8 +131,22 @@ def freed_sentence(freed: int) -> str:
     return f"The database is {format_size(freed)} smaller on disk." if freed >= MEGABYTE else ""
 
 
+def left_sentence(room: FreeRoom) -> str:
+    """What of deleted rows is left in the file, and the command that gives it back; "" where that is not much."""
+    return (
+        f"{format_size(room.free)} of the database's {format_size(room.size)} are free, which new rows fill: "
+        f"`{PROGRAM} retention --shrink` gives them back to the disk."
+        if room.is_worth_it
+        else ""
+    )
+
+
 def _has_space(database: Path, room: FreeRoom, free_of: Callable[[Path], int | None]) -> bool:
-    """Whether the copy, which SQLite makes among the temporary files, and its way through the log fit."""
+    """Whether the copy fits. Unknown room is none."""
+    return all((free := free_of(folder)) is not None and free >= size for folder, size in _space_needed(database, room))
+
+
+def _space_needed(database: Path, room: FreeRoom) -> tuple[tuple[Path, int], ...]:
+    """Bytes for the copy, which SQLite makes among the temporary files, and for its way through the log, by folder."""
     used = room.size - room.free
-    places = ((database.parent, 2 * used), (Path(tempfile.gettempdir()), used))
-    return all((free := free_of(folder)) is not None and free >= needed + LEAST_BYTES for folder, needed in places)
+    return (database.parent, 2 * used + LEAST_BYTES), (Path(tempfile.gettempdir()), used + LEAST_BYTES)

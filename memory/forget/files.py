@@ -8,7 +8,7 @@ from typing import Final
 
 from foundation.files import exists, read_bytes, remove, scan, write_atomically
 from foundation.files import status as status_of
-from memory.cold.shrink import freed_sentence, shrink, size_on_disk
+from memory.cold.shrink import free_room, freed_sentence, left_sentence, shrink, size_on_disk
 from memory.cold.sql import fetch
 from memory.forget.scan import files_below, holds_words
 from memory.forget.work import ForgetWork, StepCounts
@@ -84,8 +84,8 @@ def forget_database(work: ForgetWork) -> StepCounts:
     if any(holds_words(work.prints, path) for path in _database_files(database)):
         cold.empty_journal(vacuum=lambda db: fetch(db, "VACUUM"))
     shrink(cold)
-    sentence = freed_sentence(before - size_on_disk(database))
-    return StepCounts(sentences=(sentence,) if sentence else ())
+    sentences = (freed_sentence(before - size_on_disk(database)), left_sentence(free_room(cold)))
+    return StepCounts(sentences=tuple(filter(None, sentences)))
 
 
 def _without_words(work: ForgetWork, path: Path) -> int:

@@ -12,7 +12,7 @@ from msgspec import Struct
 from foundation.files import scan, status
 from foundation.paths import Workspace
 from foundation.sizes import MEGABYTE, format_size, free_bytes
-from memory.cold.shrink import free_room, freed_sentence, shrink
+from memory.cold.shrink import free_room, freed_sentence, left_sentence, shrink
 from memory.memory import Memory
 from memory.settings import DiskSettings
 
@@ -57,6 +57,11 @@ def can_shrink(memory: Memory) -> bool:
 def shrink_database(memory: Memory, should_stop: Callable[[], bool] = lambda: False) -> str:
     """Gives free pages of the database back to the disk where that is worth it; a sentence about it, else ""."""
     return freed_sentence(shrink(memory.cold, should_stop))
+
+
+def unreturned_room(memory: Memory) -> str:
+    """What of deleted rows the database keeps, and the command that gives it back, as a sentence; "" for little."""
+    return left_sentence(free_room(memory.cold))
 
 
 def measure(workspace: Workspace, free_of: Callable[[Path], int | None] | None = None) -> DiskUse:

@@ -128,7 +128,7 @@ def _look_at_version(memory: Memory, number: str) -> _Looked:
     try:
         return _Looked(1, len(store.body(found)))
     except Damaged as error:
-        if found not in store.versions():
+        if found not in store.versions() or store.is_lost(found):
             return _Looked(0)
         return _Looked(1, 0, (IntegrityProblem("version", number, error.message),))
 

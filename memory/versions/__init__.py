@@ -3,6 +3,7 @@
 cause         who changes a file, and why
 objects       contents by their SHA-256, whole or as what differs from another
 manifest      the list of versions
+lost          what a person was told is lost
 retention     which versions are kept
 store         versions of files: record, list, read, check
 file_history  what is seen and what is written, as versions

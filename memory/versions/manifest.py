@@ -39,13 +39,20 @@ class _Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
     after: str = ""  # the SHA-256 of the line before, "" for the first one
 
 
+class ManifestLine(Struct, frozen=True):
+    """A line by its number, from 1 on, and the SHA-256 of its bytes."""
+
+    number: int
+    sha256: str
+
+
 class ManifestContent(Struct, frozen=True):
-    """The versions that can be read, oldest first, the numbers of the lines that cannot be, and of those before which
-    one is missing; the SHA-256 of the last line, and what that line lacks at its end."""
+    """The versions that can be read, oldest first, the lines that cannot be, and those before which one is missing;
+    the SHA-256 of the last line, and what that line lacks at its end."""
 
     versions: tuple[Version, ...] = ()
-    unreadable: tuple[int, ...] = ()
-    gaps: tuple[int, ...] = ()
+    unreadable: tuple[ManifestLine, ...] = ()
+    gaps: tuple[ManifestLine, ...] = ()
     last: str = ""
     lacks: bytes = b""
 
@@ -92,8 +99,8 @@ def _encoded(line: _Line) -> bytes:
 
 def _parsed(body: bytes) -> ManifestContent:
     versions: list[Version] = []
-    unreadable: list[int] = []
-    gaps: list[int] = []
+    unreadable: list[ManifestLine] = []
+    gaps: list[ManifestLine] = []
     last = ""
     *whole, rest = body.split(b"\n")
     for number, text in enumerate(whole, 1):
@@ -101,11 +108,11 @@ def _parsed(body: bytes) -> ManifestContent:
             continue
         line = _decoded(text)
         if line is None:
-            unreadable.append(number)
+            unreadable.append(ManifestLine(number, hashlib.sha256(text).hexdigest()))
             last = "?"
             continue
         if last not in {line.after, "?"}:
-            gaps.append(number)
+            gaps.append(ManifestLine(number, hashlib.sha256(text).hexdigest()))
         versions.append(line.version)
         last = text[:_DIGEST].decode()
     lacks = _TORN + b"\n" if rest else b""

@@ -91,6 +91,13 @@ class Objects:
         """The names of all contents."""
         return [place.name for folder in list_folders(self._folder) for place in list_files(folder)]
 
+    def stored_digest(self, name: str) -> str:
+        """The SHA-256 of the file that holds the content, sound or not; "" where there is none."""
+        try:
+            return content_name(read_bytes(self._place(name), owned=True))
+        except (OSError, Damaged):
+            return ""
+
     def is_sound(self, name: str) -> bool:
         """Whether the content can be read and is what was stored."""
         try:

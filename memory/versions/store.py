@@ -16,12 +16,14 @@ from foundation.program import PROGRAM
 from memory.errors import Damaged
 from memory.settings import VersionSettings
 from memory.versions.cause import Cause
+from memory.versions.lost import Damage, LostPart, LostParts
 from memory.versions.manifest import Manifest, ManifestContent, Version
 from memory.versions.objects import Objects, content_name
 from memory.versions.retention import kept_versions
 
 MANIFEST: Final = "manifest"
 OBJECTS: Final = "objects"
+LOST: Final = "lost"
 _LOCK_SECONDS: Final = 10
 
 
@@ -36,6 +38,9 @@ class VersionProblem(Struct, frozen=True):
 
     message: str
     version: Version | None = None
+    damage: Damage = Damage("", "")
+    lost_since_ms: int | None = None
+    """Since when a person knows that nothing mends it; None for damage that nobody was told of."""
 
 
 class RecordedState(Struct, frozen=True):
@@ -56,6 +61,7 @@ class VersionStore:
         self._manifest = Manifest(folder / MANIFEST)
         self._objects = Objects(folder / OBJECTS, "version")
         self._by_path: tuple[ManifestContent | None, Mapping[str, Version]] = (None, {})
+        self._lost = LostParts(folder / LOST)
         self._lock = RLock()
         self._between_processes = FileLock(folder / "manifest.lock", timeout=_LOCK_SECONDS)
 
@@ -209,23 +215,67 @@ class VersionStore:
             return len(content.versions) - len(kept)
 
     def check(self) -> list[VersionProblem]:
-        """Reads every version, and names what is damaged."""
+        """Reads every version, and names what is damaged, also what was recorded as lost."""
         with self._lock:
             content = self._manifest.content()
-        place = self._manifest.path
+        place, since = self._manifest.path, self._lost.since()
         problems = [
-            VersionProblem(f"Line {number} of {place} cannot be read: the version that it names is lost.")
-            for number in content.unreadable
+            VersionProblem(
+                f"Line {line.number} of {place} cannot be read: the version that it names is lost.",
+                damage=Damage("line", line.sha256),
+            )
+            for line in content.unreadable
         ]
         problems += [
-            VersionProblem(f"A version is missing from {place} before line {number}.") for number in content.gaps
+            VersionProblem(
+                f"A version is missing from {place} before line {line.number}.", damage=Damage("gap", line.sha256)
+            )
+            for line in content.gaps
         ]
         for version in content.versions:
             try:
                 self.body(version)
             except Damaged as error:
-                problems.append(VersionProblem(f"Version {version.number} of {version.path}: {error.message}", version))
-        return problems
+                message = f"Version {version.number} of {version.path}: {error.message}"
+                problems.append(VersionProblem(message, version, self._damage_of(version)))
+        return [replace(one, lost_since_ms=since.get(one.damage)) for one in problems]
+
+    def record_lost(self) -> list[VersionProblem]:
+        """Records all damage that there is as lost, and gives what was not recorded before.
+
+        Raises OSError, LockTimeout. Of what is whole again the record is dropped: damage of it is new then.
+        """
+        problems = self.check()
+        if problems or self._lost.since():
+            now_ms = to_ms(self._clock.now())
+            self._write_lost({one.damage: one.lost_since_ms or now_ms for one in problems})
+        return [one for one in problems if one.lost_since_ms is None]
+
+    def drop_whole(self) -> None:
+        """Drops the record of what was lost and is whole again. Raises OSError, LockTimeout."""
+        since = self._lost.since()
+        if since:
+            damaged = {one.damage for one in self.check()}
+            kept = {damage: since_ms for damage, since_ms in since.items() if damage in damaged}
+            if kept != since:
+                self._write_lost(kept)
+
+    def _write_lost(self, since: Mapping[Damage, int]) -> None:
+        with self._lock, self._between_processes:
+            self._lost.write(LostPart(damage, since_ms) for damage, since_ms in since.items())
+
+    def lost_since(self) -> list[int]:
+        """When each lost version was recorded as such; reads every version where there are any."""
+        found = self.check() if self._lost.since() else []
+        return [one.lost_since_ms for one in found if one.lost_since_ms is not None]
+
+    def is_lost(self, version: Version) -> bool:
+        """Whether a person knows that this version cannot be read."""
+        since = self._lost.since()
+        return bool(since) and self._damage_of(version) in since and not self._objects.is_sound(version.sha256)
+
+    def _damage_of(self, version: Version) -> Damage:
+        return Damage(version.sha256, self._objects.stored_digest(version.sha256))
 
     def mend(self, current: Callable[[str], bytes], keep: Callable[[Path], None]) -> list[str]:
         """Stores a damaged content anew where the file that it is of still holds it; gives a sentence for each.

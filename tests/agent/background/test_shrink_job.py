@@ -58,3 +58,28 @@ def test_the_chat_does_it_while_nobody_waits(large: Run, root: Path) -> None:
     assert "smaller on disk" in news
     assert not job.due()
     memory.close()
+
+
+def test_a_receipt_that_leaves_room_names_the_command_that_gives_it_back(
+    large: Run, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    others = ({"conversation": "other", "role": "user", "text": f"{number} stays"} for number in range(600))
+    (tmp_path / "others.jsonl").write_text("".join(json.dumps(line) + "\n" for line in others))
+    assert large("import", str(tmp_path / "others.jsonl")).status == 0
+    monkeypatch.setattr(shrink, "COPYING_S", -1.0)
+    deleted = large("conversations", "delete", "big", "--yes")
+    assert "smaller on disk" not in deleted.err
+    assert "are free, which new rows fill: `palimpsest retention --shrink` gives them back" in deleted.err
+    assert "`palimpsest retention --shrink` gives them back" in large("retention").err
+    database = Workspace(root).database
+    before = shrink.size_on_disk(database)
+    memory = Memory.open(Workspace(root), SystemClock())
+    busy = large("retention", "--shrink")
+    memory.close()
+    assert (busy.status, "Close other windows" in busy.err) == (1, True)
+    done = large("retention", "--shrink", "--json").json
+    assert (done["bytes_before"] <= before, done["bytes_after"]) == (True, shrink.size_on_disk(database))
+    assert done["bytes_after"] < before - 2**18
+    assert "nothing of it is free" in large("retention", "--shrink").out
+    assert large("check").status == 0
+    assert large("retention", "--shrink", "--yes").status == 2

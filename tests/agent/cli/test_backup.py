@@ -52,6 +52,39 @@ def test_a_snapshot_from_the_future_is_named_and_goes_first(
     assert [path.stem for path in place.glob("*.snapshot")] == [made["snapshot"]["id"]]
 
 
+def test_a_restore_passes_over_a_snapshot_from_the_future_and_says_how_to_take_it(
+    run: Run, bare: Run, place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def restored(name: str, *more: str) -> tuple[str, str]:
+        done = bare("backup", "restore", str(place), str(tmp_path / name), *more)
+        assert done.status == 0
+        return done.out.split(" is restored to")[0], done.err
+
+    with monkeypatch.context() as patched:
+        patched.setattr("agent.cli.backup.SystemClock", lambda: FakeClock(datetime(2998, 1, 1, tzinfo=UTC)))
+        first = run("backup", str(place), "--json").json["snapshot"]["id"]
+        patched.setattr("agent.cli.backup.SystemClock", lambda: FakeClock(datetime(2999, 1, 1, tzinfo=UTC)))
+        ahead = run("backup", str(place), "--json").json["snapshot"]["id"]
+    taken, said = restored("only ones from the future")
+    assert (taken, "All snapshots bear dates in the future" in said) == (ahead, True)
+    now = run("backup", str(place), "--json").json["snapshot"]["id"]
+    taken, said = restored("the newest until now")
+    assert (taken, f"{first}, {ahead} bear dates in the future" in said) == (now, True)
+    assert f"`--at {ahead}`" in said
+    taken, said = restored("named", "--at", ahead)
+    assert (taken, "future" in said) == (ahead, False)
+    listed = bare("backup", "restore", str(place), str(tmp_path / "data"), "--json").json
+    assert (listed["snapshot"]["id"], listed["dated_later"]) == (now, [first, ahead])
+
+
+def test_a_damaged_snapshot_from_the_future_stops_no_restore(run: Run, bare: Run, place: Path, tmp_path: Path) -> None:
+    made = run("backup", str(place), "--json").json["snapshot"]["id"]
+    (place / "29990101T000000000Z-00000000.snapshot").write_bytes(b"no snapshot")
+    said = bare("backup", "restore", str(place), str(tmp_path / "again"))
+    assert said.out.startswith(made)
+    assert "29990101T000000000Z-00000000 bears a date in the future and is passed over" in said.err
+
+
 def test_options_may_come_first(run: Run, place: Path) -> None:
     assert run("backup", "--keep", "2", str(place)).status == 0
 

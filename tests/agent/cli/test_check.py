@@ -1,7 +1,7 @@
 """`palimpsest check`, and `--repair`."""
 
 import shutil
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,9 @@ from memory.archive.packs.storage import PAGES_A_FRAME
 from memory.forgotten.journal import ForgetJob, ForgetJournal
 from memory.memory import Memory
 from memory.pages.types import PageRow, numbered
+from memory.records import IntegrityProblem
+from memory.upkeep.sample import check_slice
+from memory.upkeep.state import Round
 from memory.versions.objects import content_name
 from tests.agent.conftest import Run
 
@@ -294,6 +297,18 @@ def test_a_repair_stores_a_damaged_version_anew_from_the_file_itself(versioned: 
     assert versioned("check").status == 0
 
 
+def test_a_text_that_two_versions_share_is_stored_anew_once(versioned: Run, root: Path) -> None:
+    (root / "MEMORY.md").write_text("- the first text\n")
+    versioned("memory", "list")
+    stored = version_object(root, "- the first text\n")
+    damage(stored)
+    assert len(versioned("check", "--json").json["problems"]) == 2
+    ran = versioned("check", "--repair", "--json")
+    assert (ran.status, ran.json["problems"], ran.json["lost"]) == (0, [], [])
+    assert len(ran.json["mended"]) == 1
+    assert len(list(Path(ran.json["kept_at"]).iterdir())) == 1, "a copy of the damaged one alone"
+
+
 @pytest.mark.parametrize("what", ["flipped", "missing", "manifest"])
 def test_a_damaged_version_that_nothing_mends_is_said_by_the_repair_and_after_it(
     versioned: Run, root: Path, what: str
@@ -308,11 +323,67 @@ def test_a_damaged_version_that_nothing_mends_is_said_by_the_repair_and_after_it
         case _:
             lines = manifest.read_bytes().splitlines(keepends=True)
             manifest.write_bytes(b"".join([lines[0].replace(b"path", b"pbth"), *lines[1:]]))
-    before = versioned("check", "--json").json["problems"]
-    ran = versioned("check", "--repair")
-    assert (ran.status, "version " in ran.out, "All is well" in ran.err) == (1, True, False)
-    assert versioned("check", "--json").json["problems"] == before != []
+    (problem,) = versioned("check", "--json").json["problems"]
     assert "What is stored is damaged: " in versioned("-p", "/status").out
+    ran = versioned("check", "--repair")
+    assert (ran.status, f"lost: {problem['message']}" in ran.out, "All is well" in ran.err) == (1, True, False)
+    assert "mended: " not in ran.out, "the file holds another text now"
+    after = versioned("check")
+    assert (after.status, after.out) == (0, "")
+    assert f"1 version is lost since {datetime.now(UTC).astimezone():%Y-%m-%d}. " in after.err
+    assert "All else is well" in after.err
+    (known,) = versioned("check", "--json").json["known_lost"]
+    assert known["message"] == problem["message"]
+    assert versioned("check", "--repair").status == 0
+    assert "1 version is lost since" in versioned("memory", "log").err
+    assert "1 version is lost since" in versioned("-p", "/memory log").out
+    assert "What is stored is damaged: " not in versioned("-p", "/status").out
+
+
+def test_a_lost_version_is_whole_again_with_its_bytes_and_new_damage_is_a_problem(versioned: Run, root: Path) -> None:
+    stored = version_object(root, "- the first text\n")
+    whole = stored.read_bytes()
+    stored.unlink()
+    assert versioned("check", "--repair").status == 1
+    rows = versioned("memory", "log", "--json").json["versions"]
+    assert [row["number"] for row in rows if row["lost"]] == [1]
+    assert " lost " in versioned("memory", "log").out
+    other = version_object(root, NOTE)
+    sound = other.read_bytes()
+    damage(other)
+    ran = versioned("check", "--json")
+    assert (ran.status, [one["where"] for one in ran.json["problems"]], len(ran.json["known_lost"])) == (1, ["3"], 1)
+    other.write_bytes(sound)
+    stored.write_bytes(whole)
+    ran = versioned("check", "--json")
+    assert (ran.status, ran.json["known_lost"], ran.json["sound"]) == (0, [], True)
+    assert "lost" not in versioned("memory", "log").out
+    stored.unlink()
+    assert versioned("check").status == 1, "it was whole in between"
+
+
+def test_a_record_of_what_is_lost_that_is_damaged_hides_nothing(versioned: Run, root: Path) -> None:
+    version_object(root, "- the first text\n").unlink()
+    assert versioned("check", "--repair").status == 1
+    assert versioned("check").status == 0
+    record = Workspace(root).versions / "lost"
+    record.write_bytes(record.read_bytes().replace(b'"since_ms":1', b'"since_ms":2'))
+    assert versioned("check").status == 1
+
+
+def test_a_sample_says_nothing_of_a_version_that_is_known_to_be_lost(versioned: Run, root: Path) -> None:
+    version_object(root, "- the first text\n").unlink()
+
+    def problems() -> tuple[IntegrityProblem, ...]:
+        memory = Memory.open(Workspace(root))
+        try:
+            return check_slice(memory, "versions", Round("", ""), 60, lambda: False).problems
+        finally:
+            memory.close()
+
+    assert [problem.where for problem in problems()] == ["1"]
+    assert versioned("check", "--repair").status == 1
+    assert problems() == ()
 
 
 def test_a_repair_names_what_is_not_forgotten_yet(run: Run, root: Path) -> None:

@@ -7,6 +7,7 @@ import pytest
 from agent.commands import registry
 from agent.commands.results import Cancelled, CommandFailed, Proposal, SessionSwitched, TextResult
 from foundation.paths import Workspace
+from memory.forget.scan import ScanResult
 from tests.agent.conftest import Run
 from tests.agent.sessions import open_session, turn
 from tests.loopback import Loopback, chat
@@ -57,6 +58,48 @@ async def test_stopped_half_way_it_says_so_and_goes_on_later(
     await session.close()
     run("forget")
     assert places_of(root, ["zqbluefin"]) == {}
+
+
+async def test_where_words_are_left_the_open_conversation_is_taken_anew_too(
+    workspace: Workspace, tmp_path: Path, server: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = open_session(workspace, tmp_path, server)
+    server.plays(chat("Noted: zqbluefin it is."), chat("Yes."), chat("I do not know."))
+    await turn(session, "The code of the door is zqbluefin-7731.")
+    await turn(session, "Thank you.")
+    await registry.run(session, "/rename The zqbluefin of the door")
+    outcome = await registry.run(session, "/forget zqbluefin")
+    assert isinstance(outcome, Proposal)
+    assert session.conversation is not None
+    assert "zqbluefin" in session.conversation.title
+    monkeypatch.setattr("memory.forget.job.scan_workspace", lambda _: ScanResult(1, 1, ("MEMORY.md",)))
+    failed = await registry.carry_out(outcome, lambda _: None)
+    assert isinstance(failed, CommandFailed)
+    assert "still in MEMORY.md" in failed.error.message
+    assert "zqbluefin" not in session.conversation.title
+    await turn(session, "What was the code?")
+    request = server.requests[-1].body.decode()
+    assert ("zqbluefin" in request, "[forgotten]" in request, "Thank you." in request) == (False, True, True)
+    await session.close()
+
+
+async def test_where_words_are_left_a_forgotten_conversation_is_left_for_a_new_one(
+    workspace: Workspace, tmp_path: Path, server: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = open_session(workspace, tmp_path, server)
+    server.plays(chat("Noted: zqbluefin it is."), chat("I do not know."))
+    await turn(session, "The code of the door is zqbluefin-7731.")
+    assert session.conversation is not None
+    forgotten = session.conversation.id
+    outcome = await registry.run(session, f"/forget {forgotten}")
+    assert isinstance(outcome, Proposal)
+    monkeypatch.setattr("memory.forget.job.scan_workspace", lambda _: ScanResult(1, 1, ("MEMORY.md",)))
+    assert isinstance(await registry.carry_out(outcome, lambda _: None), CommandFailed)
+    await turn(session, "What was the code?")
+    assert session.conversation is not None
+    assert session.conversation.id != forgotten
+    assert "zqbluefin" not in server.requests[-1].body.decode()
+    await session.close()
 
 
 async def test_what_is_not_there_is_said(workspace: Workspace, tmp_path: Path, server: Loopback) -> None:

@@ -33,6 +33,8 @@ def test_a_message_is_kept_and_said_to_be_where_its_answer_has_no_room(
     assert (ran.status, ran.out) == (1, "")
     assert "your message is kept, its answer is not" in ran.err
     assert "palimpsest -c -p /retry` asks again" in ran.err
+    named = f"The disk is full at {root / '.palimpsest' / 'cold.db'}: " if failure is refused else "The disk is full: "
+    assert named in ran.err
     assert "Nothing of this was written" not in ran.err
     shown = run("conversations", "show", run("conversations", "list", "--json").json["conversations"][0]["id"]).out
     assert "where is the quagga?" in shown

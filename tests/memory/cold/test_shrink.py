@@ -14,7 +14,8 @@ import pytest
 
 from foundation.privacy import clear
 from memory.cold import ColdStore
-from memory.cold.shrink import LEAST_BYTES, free_room, freed_sentence, shrink, size_on_disk
+from memory.cold.shrink import LEAST_BYTES, free_room, freed_sentence, shrink, shrink_alone, size_on_disk, vacuum
+from memory.errors import StoreBusy, StoreError, StoreFull
 from memory.records import EntryDraft, EntryKind
 from models.messages import Role
 from tests.examples import SOAK
@@ -91,6 +92,53 @@ def test_it_gives_way_to_a_turn_and_to_the_clock(cold: ColdStore) -> None:
     assert say(cold, talk.seq, "The next turn is written.")
     assert cold.check() == []
     assert shrink(cold, copying_s=60) > 0
+
+
+def test_alone_it_has_no_limit_of_time_and_gives_all_back(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "cold.db")
+    talk = store.new_conversation()
+    said = [say(store, talk.seq, f"{number} stays") for number in range(50)]
+    fill(store, 4)
+    left = free_room(store).free
+    assert 0 < left < LEAST_BYTES
+    with pytest.raises(StoreBusy, match="open elsewhere"):
+        shrink_alone(store.database)
+    store.close()
+    with pytest.raises(StoreFull, match="Nothing was changed"):
+        shrink_alone(store.database, free_of=lambda _: 2**20)
+    before, after = shrink_alone(store.database)
+    assert (before - after >= left, after == size_on_disk(store.database)) == (True, True)
+    assert shrink_alone(store.database) == (after, after)
+    again = open_store(store.database)
+    assert [again.entry(seq).text for seq in said] == [f"{number} stays" for number in range(50)]
+    assert (free_room(again).free, again.check()) == (0, [])
+    again.close()
+
+
+def test_alone_it_keeps_others_out_and_an_interruption_leaves_all_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = open_store(tmp_path / "cold.db")
+    talk = store.new_conversation()
+    kept, *_ = [say(store, talk.seq, f"{number} stays") for number in range(600)]
+    fill(store, 4)
+    store.close()
+    before, refused = store.database.read_bytes(), list[str]()
+
+    def interrupted(db: apsw.Connection, _stop: object, _seconds: float) -> None:
+        with apsw.Connection(str(store.database)) as other, pytest.raises(apsw.BusyError) as error:
+            other.execute("SELECT count(*) FROM entries").fetchall()
+        refused.append(str(error.value))
+        monkeypatch.undo()
+        vacuum(db, lambda: True, 60)
+
+    monkeypatch.setattr("memory.cold.shrink.vacuum", interrupted)
+    with pytest.raises(StoreError):
+        shrink_alone(store.database)
+    assert (refused, store.database.read_bytes()) == (["database is locked"], before)
+    again = open_store(store.database)
+    assert (again.entry(kept).text, again.check()) == ("0 stays", [])
+    again.close()
 
 
 def started(*words: str) -> "subprocess.Popen[str]":
