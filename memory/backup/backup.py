@@ -62,7 +62,7 @@ def back_up(
     with held(workspace.own / "backup.lock"), place.locked():
         earlier, _ = readable_snapshots(place)
         own = [each for each in earlier if each.origin == (device, str(workspace.root))]
-        writer = _PieceWriter(place, earlier)
+        writer, snapshot = _PieceWriter(place, earlier), None
         copies = workspace.own / "backup"
         try:
             remove_tree(copies)
@@ -81,6 +81,8 @@ def back_up(
             place.sync(name + PIECE for name in writer.new)
             place.write(snapshot.id + SUFFIX, encode_snapshot(snapshot), sync=True)
         except BackupDiskFull:
+            if snapshot is not None:  # it may have its name already: what it names goes after it
+                place.delete(snapshot.id + SUFFIX)
             writer.take_back()
             raise
         finally:

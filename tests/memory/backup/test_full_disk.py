@@ -103,3 +103,23 @@ def test_a_failure_at_every_write_leaves_earlier_snapshots_alone(
     monkeypatch.setattr(place_module, "write_atomically", real)
     save(saved, place)
     assert check_backup(place).problems == ()
+
+
+def test_a_snapshot_whose_name_may_not_last_goes_with_its_pieces(
+    saved: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = LocalPlace(tmp_path / "backup")
+    first = save(saved, place).snapshot.id
+    (saved.root / "MEMORY.md").write_text("- new\n")
+    real = place_module.write_atomically
+
+    def write(path: Path, data: bytes, *, sync: bool) -> None:
+        real(path, data, sync=sync)
+        if path.suffix == ".snapshot":  # the folder's sync, after the file has its name
+            raise OSError(errno.ENOSPC, "refused")
+
+    monkeypatch.setattr(place_module, "write_atomically", write)
+    with pytest.raises(BackupDiskFull):
+        save(saved, place)
+    assert snapshot_ids(place) == [first]
+    assert check_backup(place).problems == ()
