@@ -84,6 +84,7 @@ class ChatScreen(TranscriptScreen):
             prompt=self.prompt,
             plan=self.foot.plan,
             waiting=self.foot.queue_list,
+            rewriting=self.foot.rewriting,
             keeper=self.draft_keeper,
             focus_bar=self.foot.focus_bar,
             title=self._title,
@@ -267,8 +268,6 @@ class ChatScreen(TranscriptScreen):
         self.draft_keeper.changed()
         if not self.prompt.text and not self.prompt.unhandled:  # emptied, not sent
             self.submissions.forget_taken_back()
-            if self.controller:
-                self.controller.take_back()
 
     @on(Prompt.ModeRequested)
     @work(exclusive=True, group="mode")

@@ -22,7 +22,7 @@ from tui.widgets.focus_bar import FocusBar
 from tui.widgets.plan_panel import PlanPanel
 from tui.widgets.prompt.input import Prompt
 from tui.widgets.prompt.prefixes import separate_prompts
-from tui.widgets.status import StatusBar
+from tui.widgets.status import StatusBar, clip
 from tui.widgets.title_line import TitleLine
 from tui.widgets.transcript.items import ErrorItem, MutedLine
 from tui.widgets.transcript.view import Transcript
@@ -51,6 +51,7 @@ if TYPE_CHECKING:  # loaded after first paint
 
 T = TypeVar("T")
 TYPING_PAUSE_S: Final = 0.7  # seconds without a key before a question takes the focus
+REWRITES: Final = "rewrites “{}” · Esc leaves it as it was"
 NOT_SENT: Final = "back in the prompt: this was not sent"
 MORE_UNSENT: Final = ", nor {} more: ↑ brings them one by one"
 SETTLE_S: Final = 0.4  # seconds in which its keys and clicks answer nothing
@@ -65,6 +66,7 @@ class ChatWidgets(Struct, frozen=True, kw_only=True):
     prompt: Prompt
     plan: PlanPanel
     waiting: Static
+    rewriting: Static
     keeper: DraftKeeper
     focus_bar: FocusBar
     title: TitleLine
@@ -84,6 +86,7 @@ class ChatView:
         self._prompt = widgets.prompt
         self._plan_panel = widgets.plan
         self._queue_list = widgets.waiting
+        self._rewriting = widgets.rewriting
         self._title = widgets.title
         self.attention = Attention(widgets.screen, notify, lambda: widgets.title.title)
         self._keeper = widgets.keeper
@@ -101,7 +104,7 @@ class ChatView:
             once_only=request.once_only,
             offers=request.offers,
             settle_s=SETTLE_S,
-            is_marked=not self._prompt.text.strip(),
+            in_message=bool(self._prompt.text.strip()),
         )
         dialog.go_to_next_mode = lambda: self._prompt.post_message(Prompt.ModeRequested())
         answer = await self._interrupt(dialog, request.answer) or PermissionAnswer(False)
@@ -300,6 +303,12 @@ class ChatView:
     def show_title(self, title: str | None) -> None:
         """Shows a conversation's title above the transcript; None before its first message."""
         self._title.show(title)
+
+    def show_rewriting(self, message: str) -> None:
+        """Shows beside the prompt which message is being rewritten; "" for none."""
+        room = max(self._screen.size.width - len(REWRITES) - 2, 10)  # two columns of padding on each side
+        self._rewriting.display = bool(message)
+        self._rewriting.update(Text(REWRITES.format(clip(message, room))))
 
     def show_opening(self, name: str) -> None:
         """Shows in the transcript and the status bar that `name` is being opened; "" once it is open."""
