@@ -211,6 +211,7 @@ class ChatController:
         is_stored = again
         ticking = asyncio.create_task(self._tick(turn_view))
         self.is_answering = True
+        self._view.begin_turn()
         try:
             async with aclosing(self.session.send(text, attachments, skill, pastes=pastes, again=again)) as events:
                 async for event in events:

@@ -203,7 +203,8 @@ class ChatScreen(TranscriptScreen):
     async def _watch_files(self, controller: "ChatController") -> None:
         from tui.chat.background import watch_files
 
-        await watch_files(controller.session, lambda: self.queue.is_idle, self.transcript)
+        read_figures = self._view.read_next_request
+        await watch_files(controller.session, lambda: self.queue.is_idle, self.transcript, read_figures)
 
     def action_take_offer(self) -> None:
         if self._offer and self.controller:

@@ -201,6 +201,10 @@ class ChatView:
         if self.side_panel:
             self.side_panel.read_figures()
 
+    def begin_turn(self) -> None:
+        """Folds the plan of an earlier turn."""
+        self._plan_panel.begin_turn()
+
     def end_turn(self) -> None:
         """Hides a plan that is done, and notifies a person who looks elsewhere."""
         self._plan_panel.end_turn()
