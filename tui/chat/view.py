@@ -13,6 +13,7 @@ from textual.widgets import Static
 
 from agent.permissions.action import PermissionAnswer
 from foundation.errors import PalimpsestError
+from foundation.terminal_text import visible_line
 from tui.chat.drafts import DraftKeeper
 from tui.chat.submissions import waiting_lines
 from tui.output.attention import ASKS, DONE, Attention
@@ -54,6 +55,7 @@ TYPING_PAUSE_S: Final = 0.7  # seconds without a key before a question takes the
 REWRITES: Final = "rewrites “{}” · Esc leaves it as it was"
 NOT_SENT: Final = "back in the prompt: this was not sent"
 MORE_UNSENT: Final = ", nor {} more: ↑ brings them one by one"
+COPIED_S: Final = 3.0  # seconds in which the status bar says what was copied
 SETTLE_S: Final = 0.4  # seconds in which its keys and clicks answer nothing
 
 
@@ -301,8 +303,11 @@ class ChatView:
         self.status.update_info(waiting=len(messages))
 
     def copy_to_clipboard(self, text: str, description: str) -> None:
+        """Copies the text, and says so in the status bar, where that covers no output."""
         app_of(self._screen).copy_to_clipboard(text)
-        self._screen.notify(f"Copied {description}.", timeout=3, markup=False)
+        said = f"Copied {visible_line(description)}."
+        self.status.update_info(hint=said)
+        self._screen.set_timer(COPIED_S, lambda: self.status.info.hint == said and self.status.update_info(hint=""))
 
     def show_title(self, title: str | None) -> None:
         """Shows a conversation's title above the transcript; None before its first message."""
