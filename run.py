@@ -7,6 +7,7 @@ those of requirements/. A second run finds it all there and starts at once.
 import hashlib
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -43,9 +44,25 @@ def main(arguments: list[str]) -> int:
 
 
 def started_by() -> str:
-    """The command that a person typed, for the hints of the program: `python3 run.py`."""
-    words = sys.orig_argv[: len(sys.orig_argv) - len(sys.argv) + 1]
-    return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
+    """The command that a person typed, for the hints of the program: `python3 run.py`.
+
+    The interpreter has its short name where the PATH has one of that name, and `~` stands for the home folder. In this
+    folder the script is `run.py`, however it was named.
+    """
+    python, *words = sys.orig_argv[: len(sys.orig_argv) - len(sys.argv) + 1]
+    if shutil.which(name := Path(python).name):
+        python = name
+    if Path.cwd() == HERE:
+        words[-1] = "run.py"
+    if os.name == "nt":
+        return subprocess.list2cmdline([python, *words])
+    return " ".join(from_home(word) for word in [python, *words])
+
+
+def from_home(word: str) -> str:
+    """The word quoted for the shell, its home folder as `~`."""
+    home = f"{Path.home()}{os.sep}"
+    return f"~/{shlex.quote(word[len(home) :])}" if word.startswith(home) else shlex.quote(word)
 
 
 def set_up(kind: str) -> None:

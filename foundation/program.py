@@ -1,7 +1,7 @@
 """The command that started this program, for the commands that hints and messages print.
 
-After `python3 run.py` there is no command `palimpsest`. A printed command must work where it is read, so each is built
-from `PROGRAM` or by `own_command`.
+After `python3 run.py` there is no command `palimpsest`. A printed command must work where it is read, and be short, so
+each is built from `PROGRAM` or by `own_command`.
 """
 
 import os
@@ -26,24 +26,24 @@ def started_by(
     arguments: Sequence[str],
     environment: Mapping[str, str],
     which: Callable[[str], str | None] = shutil.which,
+    prefix: str = sys.prefix,
 ) -> str:
     """The command as it can be typed again: `palimpsest`, `pal`, `python3 run.py`, `python -m tui.main`.
 
-    `original` is sys.orig_argv, `arguments` sys.argv. `palimpsest` where the program runs inside of another.
+    `original` is sys.orig_argv, `arguments` sys.argv, `prefix` the folder of the environment, whose script
+    has its short name. `palimpsest` where the program runs inside of another.
     """
     if named := environment.get(VARIABLE):
         return named
     script = Path(arguments[0]) if arguments else Path()
     if script.stem in _SCRIPTS:
         executable = which(script.stem)
-        return (
-            script.stem
-            if executable and _without_suffix(executable) == _without_suffix(script)
-            else shell_quote(str(script))
-        )
+        is_found = executable is not None and _without_suffix(executable) == _without_suffix(script)
+        return script.stem if is_found or script.parent.parent == Path(prefix) else shell_quote(str(script))
     command = original[: len(original) - len(arguments) + 1]
     if command and command[-1].removeprefix("-m") in _MODULES:
-        return command_line(*command)
+        python = Path(command[0]).name
+        return command_line(python if which(python) else command[0], *command[1:])
     return _NAME
 
 

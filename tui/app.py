@@ -85,6 +85,7 @@ class PalimpsestApp(ChangesOnlyApp):
         self.held_keys = HeldKeys(self, super().on_event)
         self.chat = ChatScreen(start, open_session)
         self._watch = TerminalWatch(self.chat.leave)
+        self.when_closed: Callable[[], object] = lambda: None  # called when the session is closed
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return variables_for(self.current_theme)
@@ -248,6 +249,7 @@ class PalimpsestApp(ChangesOnlyApp):
         self._watch.stop()
         self.held_keys.stop()
         await self.chat.close_session()
+        self.when_closed()
 
     def _handle_exception(self, error: Exception) -> None:
         """Ends the chat, unless the error is of a screen that was left."""

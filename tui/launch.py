@@ -14,6 +14,7 @@ from tui.app import PalimpsestApp
 from tui.chat.start import ChatStart
 from tui.full_collections import FullCollections
 from tui.session_opener import Opening
+from tui.shutdown import ignore_interrupts
 from tui.themes.files import load_themes
 from tui.themes.terminal import TerminalGround
 
@@ -30,6 +31,7 @@ def run_chat(options: LaunchOptions, ground: TerminalGround | None = None) -> in
     for name in SIZE_VARIABLES:
         os.environ.pop(name, None)
     app = create_app(options, ground)
+    app.when_closed = ignore_interrupts
     app.run()
     if app.chat.resumable_id:
         workspace = ("--workspace", options.workspace_flag) if options.workspace_flag else ()

@@ -57,6 +57,11 @@ class TerminalWatch:
             self._end(HANGUP)
 
 
+def ignore_interrupts() -> None:
+    """Called once the chat has ended: a Ctrl+C more than was needed ends nothing."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
 def tolerant_driver(base: type[Driver]) -> type[Driver]:
     """The driver, changed to drop output once its terminal is closed.
 

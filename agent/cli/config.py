@@ -21,7 +21,7 @@ from foundation.workspace_trust import trust_command, trust_store
 
 @click.group(cls=CliGroup)
 def command() -> None:
-    """Show, set and check the configuration.
+    """Show, set and validate the configuration.
 
     Flags come first, then PALIMPSEST_* variables, then the workspace's .palimpsest/config.yaml, then your own file.
     """

@@ -35,7 +35,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "models": ("models", "List, choose and test models."),
     "trust": ("trust", "Trust a workspace that was made elsewhere."),
     "permissions": ("permissions", "Show, change and test what tools may do."),
-    "config": ("config", "Show, set and check the configuration."),
+    "config": ("config", "Show, set and validate the configuration."),
     "stats": ("stats", "Say what is stored."),
     "retention": ("retention", "Archive or delete by rules what nobody touched."),
     "check": ("check", "Check what is stored against its hashes."),

@@ -61,7 +61,7 @@ def no_results_message(results: SearchResults, query: Query) -> str:
 
 def _ranked(results: SearchResults, *, raw: bool) -> None:
     for hit in results.hits:
-        score = f"{hit.score:.2f}" if hit.score else ""
+        score = f"{hit.shown_score:.2f}" if hit.score else ""
         when = iso(hit.time)[:10] if hit.time else ""
         _heading(hit.id, (hit.citation.title, speaker_of(hit), when, hit.trust.value, score), raw=raw)
         _put(_INDENT, _marked(hit.snippet, hit.marks), raw=raw)

@@ -117,7 +117,7 @@ def hit_row(hit: Hit) -> BrowseRow:
         trust=hit.trust,
         snippet=hit.snippet,
         citation=str(hit.citation),
-        score=hit.score,
+        score=hit.shown_score,
         span=hit.text_span,
         duplicates=hit.like,
         parts=hit.parts,

@@ -38,6 +38,15 @@ class MemoryChange(Struct, frozen=True):
     diff: str
 
 
+class SavedFile(Struct, frozen=True):
+    """What a file holds after an edit. `is_merged`: others changed it meanwhile. `left_out`: secrets or private parts
+    of the edit were."""
+
+    text: str
+    is_merged: bool = False
+    left_out: bool = False
+
+
 async def memory_files(session: Session) -> list[MemoryFile]:
     """MEMORY.md and memory/*.md as they are on disk now. Raises PalimpsestError."""
     await asyncio.to_thread(session.memory.hot.look)
@@ -52,10 +61,12 @@ def has_changed(memory: Memory, known: list[MemoryFile]) -> bool:
     return [(file.path, file.text) for file in memory.hot.files()] != [(file.path, file.text) for file in known]
 
 
-def save_file(memory: Memory, path: str, base: str, text: str) -> str:
-    """Writes an edit of `base`; gives the file's text then. Blocks; raises NoteChanged, UnwritableNotes."""
+def save_file(memory: Memory, path: str, base: str, text: str) -> SavedFile:
+    """Writes an edit of `base`. Blocks; raises NoteChanged, UnwritableNotes."""
+    cleared = clear(text)
     with caused_by(Author.USER, "the editor of /memory"):
-        return memory.hot.replace_text(path, base, clear(text))
+        now = memory.hot.replace_text(path, base, cleared)
+    return SavedFile(now, is_merged=now != cleared, left_out=cleared != text)
 
 
 def last_change(memory: Memory, file: MemoryFile, before: str | None) -> MemoryChange | None:

@@ -200,7 +200,7 @@ def _passage_of_hit(memory: "Memory", hit: "Hit") -> RecalledPassage:
         time=hit.time,
         role=hit.role or None,
         speaker=hit.speaker or None,
-        score=round(hit.score, 4),
+        score=round(hit.shown_score, 4),
         snippet=hit.snippet,
         citation=hit.citation,
         trust=trust,

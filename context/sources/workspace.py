@@ -60,6 +60,7 @@ class WorkspaceSources:
         self._history = history
         self._recorded: dict[str, str] = {}  # digest of the version that was handed on, by name
         self._has_read = False
+        self._announced: set[str] = set()  # notes of which a notice promised that they go with the next message
         self._problems: tuple[HotFileProblem, ...] = ()
         self._lock = threading.RLock()
 
@@ -87,8 +88,9 @@ class WorkspaceSources:
             which = "this" if sending else "your next"
             notices += [
                 FileNotice("info", f"{path} changed: what is new goes with {which} message.", path)
-                for path in sorted(set(changed))
+                for path in sorted(set(changed) - self._announced)
             ]
+            self._announced = set() if sending else self._announced | set(changed)
         self._has_read = True
         return tuple(notices)
 

@@ -6,6 +6,7 @@ import apsw
 
 from foundation.files import status
 from memory.cold.sql import day_of, each, fetch
+from memory.origin import QUOTING
 from memory.records import CHUNK_ENTRIES, UNDOES, DayTokens, EntryKind, ModelUsage, Statistics
 
 CHARS_A_TOKEN = 4  # about, of a text that no request has held
@@ -26,7 +27,7 @@ _BY_DAY = f"""SELECT {day_of("e.time_ms", local=True)} AS day, count(*), sum(coa
     )), coalesce(sum(u.prompt_tokens), 0), coalesce(sum(u.completion_tokens), 0),
     count(*) FILTER (WHERE {_IS_MESSAGE})
     FROM entries e JOIN conversations c ON c.seq = e.conversation AND c.kind IN ('chat', 'delegate')
-    LEFT JOIN usage u ON u.entry = e.seq GROUP BY day ORDER BY day"""
+    LEFT JOIN usage u ON u.entry = e.seq AND u.model <> '{QUOTING}' GROUP BY day ORDER BY day"""
 
 
 def statistics(connection: apsw.Connection) -> Statistics:
@@ -78,7 +79,8 @@ def _models(connection: apsw.Connection) -> tuple[ModelUsage, ...]:
         """SELECT model, count(*), sum(prompt_tokens), sum(completion_tokens), coalesce(sum(cached_tokens), 0), sum(ms)
            FROM (SELECT model, prompt_tokens, completion_tokens, cached_tokens, ms FROM usage UNION ALL
                  SELECT model, prompt_tokens, completion_tokens, cached_tokens, ms FROM model_requests)
-           GROUP BY model ORDER BY count(*) DESC, model""",
+           WHERE model <> ? GROUP BY model ORDER BY count(*) DESC, model""",
+        (QUOTING,),
     )
     return tuple(ModelUsage(*row) for row in rows)
 

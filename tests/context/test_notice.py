@@ -19,6 +19,10 @@ def test_a_changed_file_is_told_in_a_sentence(talk: Talk) -> None:
     assert said(talk) == ["AGENTS.md changed. The model will read the whole context anew."]
     talk.write("MEMORY.md", "# Tea\nBo")
     assert said(talk) == ["MEMORY.md changed: what is new goes with your next message."]
+    for name in ("Di", "Eve"):
+        talk.write("MEMORY.md", f"# Tea\n{name}")
+        assert said(talk) == [], "the same notice holds for it"
+    assert said(talk, sending=True) == []
     talk.write("MEMORY.md", "# Tea\nCy")
     assert said(talk, sending=True) == ["MEMORY.md changed: what is new goes with this message."]
     talk.write("system.yaml", "abilities: [b]")

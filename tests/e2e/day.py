@@ -202,8 +202,8 @@ class Day:
         self._waits_for(lambda: not made.exists())
 
     def _permit(self, tool: str) -> None:
-        self.until(lambda text: f"The model wants to use {tool}" in text)
-        self.press_until(ENTER, lambda text: f"The model wants to use {tool}" not in text)  # the first answer is marked
+        self.until(lambda text: f"The model wants to use {tool}" in text and "↑ ↓ choose" in text)
+        self.press_until("1", lambda text: f"The model wants to use {tool}" not in text)
 
     def stop(self) -> None:
         number = self.send("endless")

@@ -219,11 +219,11 @@ def terminal(tmp_path: Path, proxy: RecordingProxy, project: Path, settings: dic
 
 
 def permit(terminal: "Terminal", of: str) -> None:
-    """Answers the dialog for the tool with its first answer, which is marked."""
-    terminal.until(lambda text: f"The model wants to use {of}" in text and "Enter answers" in text, within=60)
+    """Answers the dialog for the tool with its first answer."""
+    terminal.until(lambda text: f"The model wants to use {of}" in text and "↑ ↓ choose" in text, within=60)
     terminal.settle(1.0)
-    terminal.type("\r")
-    terminal.until(lambda text: "Enter answers" not in text, within=20)
+    terminal.type("1")
+    terminal.until(lambda text: f"The model wants to use {of}" not in text, within=20)
 
 
 def say(terminal: "Terminal", text: str) -> None:
@@ -245,7 +245,7 @@ def test_in_a_terminal_with_permission_by_key(terminal: "Terminal", project: Pat
 
 def test_in_a_terminal_declined_with_a_reason(terminal: "Terminal", project: Path, proxy: RecordingProxy) -> None:
     say(terminal, "Just wait.")
-    terminal.until(lambda text: "Enter answers" in text, within=60)
+    terminal.until(lambda text: "↑ ↓ choose" in text, within=60)
     terminal.settle(1.0)
     terminal.type("\x1b[A")  # up from nothing is the last answer: the reason
     terminal.settle(0.3)

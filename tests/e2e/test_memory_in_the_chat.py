@@ -125,9 +125,9 @@ def test_memory_brings_sources_and_nothing_for_courtesy(chat: Chat, palimpsest: 
 
 def test_a_note_is_kept_once_and_its_receipt_is_no_memory(chat: Chat, palimpsest: Palimpsest, tmp_path: Path) -> None:
     chat.terminal.type("Please remember that tea is at four on Thursdays\r")
-    chat.terminal.until(lambda text: "Enter answers" in text, within=60)
+    chat.terminal.until(lambda text: "↑ ↓ choose" in text, within=60)
     chat.terminal.settle(1)
-    chat.terminal.type("\r")  # the first answer is marked
+    chat.terminal.type("1")
     chat.terminal.until(lambda text: "It is kept." in text, within=60)
     assert (tmp_path / "ws" / "MEMORY.md").read_text(encoding="utf-8").count("Tea is at four on Thursdays.") == 1
     hits = palimpsest("search", "When is tea?", "--json").json["hits"]

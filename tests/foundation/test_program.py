@@ -40,6 +40,18 @@ def test_a_script_that_is_not_on_the_path_is_named_by_its_own_path() -> None:
     assert started_by(["python", script], [script], {}, which("/usr/bin/palimpsest")) == f"'{script}'"
 
 
+def test_a_script_of_its_environment_has_its_short_name() -> None:
+    script = f"{VENV}/palimpsest"
+    assert started_by(["python", script], [script], {}, which(), str(Path(VENV).parent)) == "palimpsest"
+    assert started_by(["python", script], [script], {}, which(), "/home/ann/other") == script
+
+
+def test_an_interpreter_that_the_path_has_goes_by_its_name() -> None:
+    original, arguments = ["/opt/pythons/3.11.7/bin/python3", "-m", "tui.main"], ["/x/tui/main.py"]
+    assert started_by(original, arguments, {}, which("/usr/bin/python3")) == "python3 -m tui.main"
+    assert started_by(original, arguments, {}, which()) == "/opt/pythons/3.11.7/bin/python3 -m tui.main"
+
+
 def test_a_script_that_the_path_finds_by_a_link_has_its_short_name(tmp_path: Path) -> None:
     (tmp_path / "tool").mkdir()
     script, link = tmp_path / "tool" / "palimpsest", tmp_path / "palimpsest"
@@ -58,7 +70,8 @@ def test_arguments_are_quoted_for_the_shell() -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the stand-in for the environment's Python is a shell script")
-def test_run_py_names_itself_to_the_program_that_it_starts(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("is_here", "on_path"), [(True, True), (True, False), (False, True)])
+def test_run_py_names_itself_to_the_program_that_it_starts(tmp_path: Path, is_here: bool, on_path: bool) -> None:
     import hashlib
     import subprocess
 
@@ -70,12 +83,18 @@ def test_run_py_names_itself_to_the_program_that_it_starts(tmp_path: Path) -> No
     python.chmod(0o755)
     wanted = (ROOT / "requirements" / "core.txt").read_bytes() + (ROOT / "pyproject.toml").read_bytes()
     (tmp_path / "set-up-core").write_text(hashlib.sha256(wanted).hexdigest())
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}" if on_path else "/nowhere"
     ran = subprocess.run(
-        [sys.executable, "run.py", "--workspace", "notes"],
-        cwd=ROOT,
-        env={**os.environ, "PALIMPSEST_VENV": str(tmp_path)},
+        [sys.executable, str(ROOT / "run.py"), "--workspace", "notes"],
+        cwd=ROOT if is_here else tmp_path,
+        env={**os.environ, "PALIMPSEST_VENV": str(tmp_path), "PATH": path, "HOME": str(ROOT.parent)},
         capture_output=True,
         text=True,
         check=True,
     )
-    assert ran.stdout.strip() == f"{sys.executable} run.py"
+    python = Path(sys.executable).name if on_path else from_home(sys.executable, ROOT.parent)
+    assert ran.stdout.strip() == f"{python} {'run.py' if is_here else f'~/{ROOT.name}/run.py'}"
+
+
+def from_home(path: str, home: Path) -> str:
+    return f"~/{Path(path).relative_to(home)}" if Path(path).is_relative_to(home) else path

@@ -166,7 +166,7 @@ def _wait(terminal: "Terminal") -> None:
     """Until the turn is over; a question is answered once with its first answer, or left."""
     for _ in range(80):
         text = terminal.text
-        if "Enter answers" in text and "wants to use" in text:
+        if "↑ ↓ choose" in text and "wants to use" in text:
             terminal.settle(1.0)
             terminal.type(DOWN)
             terminal.settle(0.2)

@@ -132,6 +132,7 @@ class FakeSession:
         self.conversation: Any = None
         self.memory = SimpleNamespace(
             passage=lambda entry: SimpleNamespace(text=entry.text),
+            cold=SimpleNamespace(data_version=lambda: 0),
             conversations=SimpleNamespace(
                 interrupted_calls=lambda entry: self.interrupted.get(entry.seq, []),
                 writer_of=lambda _: AnswerOwner.NONE,

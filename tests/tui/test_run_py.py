@@ -104,6 +104,16 @@ def test_a_normal_end_adds_nothing(terminal: "Terminal") -> None:
     assert "ended the chat" not in terminal.bytes.decode()
 
 
+def test_further_ctrl_c_while_it_leaves_says_nothing(terminal: "Terminal") -> None:
+    ready(terminal)
+    for _ in range(20):
+        terminal.type("\x03")
+        terminal.settle(0.05)
+    assert terminal.ended() == 0
+    shown = terminal.bytes.decode()
+    assert "ended the chat" not in shown and "Traceback" not in shown
+
+
 def test_ctrl_c_is_left_to_the_command_that_runs(tmp_path: Path) -> None:
     """A run of `-p` stores what came before it ends with 130: run.py waits for it, however long that takes."""
     script = "trap 'sleep 0.6; echo stored; exit 130' INT\necho running\nwhile :; do sleep 0.1; done"

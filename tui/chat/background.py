@@ -22,10 +22,13 @@ AWAY_PERIOD: Final = 5.0  # the same while nobody types
 AWAY_S: Final = 30.0  # seconds without a key after which nobody types
 
 
-async def watch_files(session: "Session", is_idle: Callable[[], bool], transcript: Transcript) -> None:
+async def watch_files(
+    session: "Session", is_idle: Callable[[], bool], transcript: Transcript, read_figures: Callable[[], object]
+) -> None:
     """Reports edited files and news of upkeep until it is cancelled. Does nothing during a turn, which checks the files
-    itself."""
+    itself. `read_figures` counts the next request anew: called after a change, by another process too."""
     reported = ""  # the last error, shown once
+    changes = MemoryChanges(session)
     started = time.monotonic()
     while True:
         is_away = min(seconds_since_key(transcript), time.monotonic() - started) > AWAY_S
@@ -41,8 +44,29 @@ async def watch_files(session: "Session", is_idle: Callable[[], bool], transcrip
             continue
         reported = ""
         transcript.add_notices(*[notice_line(notice.level, str(notice)) for notice in notices])
+        if await asyncio.to_thread(changes.have_ended) or notices:
+            read_figures()
         news = await asyncio.to_thread(session.jobs.news.take)
         transcript.add_notices(*[MutedLine(visible(sentence), tone="warning") for sentence in news])
+
+
+class MemoryChanges:
+    """Sees the writes of the memory by their version. A series of writes is over once a look finds no further one."""
+
+    def __init__(self, session: "Session") -> None:
+        self._session = session
+        self._known: int | None = None  # None before the first look
+        self._last = 0
+
+    def have_ended(self) -> bool:
+        """Whether a series of writes ended since the last look that said so. Blocks."""
+        last, self._last = self._last, self._session.memory.cold.data_version()
+        if self._known is None:
+            self._known = self._last
+        if self._last == self._known or self._last != last:
+            return False
+        self._known = self._last
+        return True
 
 
 class PageProgress:

@@ -29,7 +29,7 @@ from tui.widgets.transcript.items import MutedLine, TranscriptItem, markdown_ite
 
 FILL_PROMPT: Final = {"branch", "rewind", "tree", "resume"}  # commands that may put a text into the prompt
 _UNDO_KEY: Final = "Ctrl+↑ u takes it back, too."
-UNSENT: Final = "The branch is stored when you send it. Esc or an empty prompt takes it back."
+UNSENT: Final = "The branch is stored when you send it. Esc takes it back."
 
 
 class CommandView:

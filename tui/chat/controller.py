@@ -75,8 +75,10 @@ class ChatController:
         self._view.status.update_info(mode="" if is_offline and mode is PermissionMode.ASK else mode.value)
 
     def show_title(self) -> None:
-        """Shows the title of the open conversation above the transcript."""
-        conversation = self.session.conversation
+        """Shows the title of the open conversation above the transcript, and beside the prompt what it rewrites."""
+        conversation, rewritten = self.session.conversation, self.session.branch.rewritten
+        first = visible(first_line(rewritten.text or "an earlier message")) if rewritten else ""
+        self._view.show_rewriting(first)
         self._view.show_title(conversation.title if conversation else None)
 
     def stop(self) -> bool:
@@ -209,6 +211,7 @@ class ChatController:
         is_stored = again
         ticking = asyncio.create_task(self._tick(turn_view))
         self.is_answering = True
+        self._view.begin_turn()
         try:
             async with aclosing(self.session.send(text, attachments, skill, pastes=pastes, again=again)) as events:
                 async for event in events:

@@ -52,6 +52,8 @@ class ChatFoot(Vertical):
         self.new_below = NewBelowHint()
         self.queue_list = Static(id="waiting", markup=False)
         self.queue_list.display = False
+        self.rewriting = Static(id="rewriting", markup=False)  # says which message the prompt rewrites
+        self.rewriting.display = False
         self._shown_hint = ""
         self._returned = Static(id="returned", markup=False)  # says that a text came back into the prompt
         self._returned.display = False
@@ -65,6 +67,7 @@ class ChatFoot(Vertical):
             yield self.suggestions
             yield self.queue_list
             yield self._returned
+            yield self.rewriting
             with Horizontal(id="prompt-line"):
                 yield Static("❯", id="prompt-mark", markup=False)
                 yield self.prompt

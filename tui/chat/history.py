@@ -89,7 +89,8 @@ def _entry_items(entry: Entry, reader: EntryReader, after: Entry | None) -> list
             return [*answer, *_ending(entry, reader, after)]
         case ((EntryKind.TOOL_CALL | EntryKind.TOOL_RESULT), _):
             name, failed = str(entry.meta.get("name", "tool")), bool(entry.meta.get("failed"))
-            shown, summary = str(entry.meta.get("shown", "")) or entry.text or "", str(entry.meta.get("summary", ""))
+            shown, summary = str(entry.meta.get("shown", "")), str(entry.meta.get("summary", ""))
+            shown = shown or _text(entry, reader.passage)  # archived, too: a piece of what is long is `shown`
             rows = stored_lines(name, summary, shown, entry.chars, failed=failed)
             key = str(entry.meta.get("call_id", "")) or entry.id
             call = [call_block(key, rows, reader.texts.result(find))] if rows else []

@@ -84,6 +84,7 @@ class ChatScreen(TranscriptScreen):
             prompt=self.prompt,
             plan=self.foot.plan,
             waiting=self.foot.queue_list,
+            rewriting=self.foot.rewriting,
             keeper=self.draft_keeper,
             focus_bar=self.foot.focus_bar,
             title=self._title,
@@ -202,7 +203,8 @@ class ChatScreen(TranscriptScreen):
     async def _watch_files(self, controller: "ChatController") -> None:
         from tui.chat.background import watch_files
 
-        await watch_files(controller.session, lambda: self.queue.is_idle, self.transcript)
+        read_figures = self._view.read_next_request
+        await watch_files(controller.session, lambda: self.queue.is_idle, self.transcript, read_figures)
 
     def action_take_offer(self) -> None:
         if self._offer and self.controller:
@@ -267,8 +269,6 @@ class ChatScreen(TranscriptScreen):
         self.draft_keeper.changed()
         if not self.prompt.text and not self.prompt.unhandled:  # emptied, not sent
             self.submissions.forget_taken_back()
-            if self.controller:
-                self.controller.take_back()
 
     @on(Prompt.ModeRequested)
     @work(exclusive=True, group="mode")

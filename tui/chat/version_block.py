@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from memory.memory import Memory
 
 _KEY: Final = "receipt:version:"
-HINT: Final = "Ctrl+↑ and then u takes it back"
+HINT: Final = "Ctrl+↑ up to this line, then u, takes it back"
 
 
 def version_block(event: VersionMade, memory: "Memory | None") -> Block:

@@ -13,6 +13,7 @@ from textual.widgets import Static
 
 from agent.permissions.action import PermissionAnswer
 from foundation.errors import PalimpsestError
+from foundation.terminal_text import visible_line
 from tui.chat.drafts import DraftKeeper
 from tui.chat.submissions import waiting_lines
 from tui.output.attention import ASKS, DONE, Attention
@@ -22,7 +23,7 @@ from tui.widgets.focus_bar import FocusBar
 from tui.widgets.plan_panel import PlanPanel
 from tui.widgets.prompt.input import Prompt
 from tui.widgets.prompt.prefixes import separate_prompts
-from tui.widgets.status import StatusBar
+from tui.widgets.status import StatusBar, clip
 from tui.widgets.title_line import TitleLine
 from tui.widgets.transcript.items import ErrorItem, MutedLine
 from tui.widgets.transcript.view import Transcript
@@ -51,8 +52,10 @@ if TYPE_CHECKING:  # loaded after first paint
 
 T = TypeVar("T")
 TYPING_PAUSE_S: Final = 0.7  # seconds without a key before a question takes the focus
+REWRITES: Final = "rewrites “{}” · Esc leaves it as it was"
 NOT_SENT: Final = "back in the prompt: this was not sent"
 MORE_UNSENT: Final = ", nor {} more: ↑ brings them one by one"
+COPIED_S: Final = 3.0  # seconds in which the status bar says what was copied
 SETTLE_S: Final = 0.4  # seconds in which its keys and clicks answer nothing
 
 
@@ -65,6 +68,7 @@ class ChatWidgets(Struct, frozen=True, kw_only=True):
     prompt: Prompt
     plan: PlanPanel
     waiting: Static
+    rewriting: Static
     keeper: DraftKeeper
     focus_bar: FocusBar
     title: TitleLine
@@ -84,6 +88,7 @@ class ChatView:
         self._prompt = widgets.prompt
         self._plan_panel = widgets.plan
         self._queue_list = widgets.waiting
+        self._rewriting = widgets.rewriting
         self._title = widgets.title
         self.attention = Attention(widgets.screen, notify, lambda: widgets.title.title)
         self._keeper = widgets.keeper
@@ -101,7 +106,7 @@ class ChatView:
             once_only=request.once_only,
             offers=request.offers,
             settle_s=SETTLE_S,
-            is_marked=not self._prompt.text.strip(),
+            in_message=bool(self._prompt.text.strip()),
         )
         dialog.go_to_next_mode = lambda: self._prompt.post_message(Prompt.ModeRequested())
         answer = await self._interrupt(dialog, request.answer) or PermissionAnswer(False)
@@ -197,6 +202,10 @@ class ChatView:
         """Reads again which files were touched and what was spent."""
         if self.side_panel:
             self.side_panel.read_figures()
+
+    def begin_turn(self) -> None:
+        """Folds the plan of an earlier turn."""
+        self._plan_panel.begin_turn()
 
     def end_turn(self) -> None:
         """Hides a plan that is done, and notifies a person who looks elsewhere."""
@@ -294,12 +303,21 @@ class ChatView:
         self.status.update_info(waiting=len(messages))
 
     def copy_to_clipboard(self, text: str, description: str) -> None:
+        """Copies the text, and says so in the status bar, where that covers no output."""
         app_of(self._screen).copy_to_clipboard(text)
-        self._screen.notify(f"Copied {description}.", timeout=3, markup=False)
+        said = f"Copied {visible_line(description)}."
+        self.status.update_info(hint=said)
+        self._screen.set_timer(COPIED_S, lambda: self.status.info.hint == said and self.status.update_info(hint=""))
 
     def show_title(self, title: str | None) -> None:
         """Shows a conversation's title above the transcript; None before its first message."""
         self._title.show(title)
+
+    def show_rewriting(self, message: str) -> None:
+        """Shows beside the prompt which message is being rewritten; "" for none."""
+        room = max(self._screen.size.width - len(REWRITES) - 2, 10)  # two columns of padding on each side
+        self._rewriting.display = bool(message)
+        self._rewriting.update(Text(REWRITES.format(clip(message, room))))
 
     def show_opening(self, name: str) -> None:
         """Shows in the transcript and the status bar that `name` is being opened; "" once it is open."""

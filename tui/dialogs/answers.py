@@ -57,15 +57,15 @@ class AnswersDialog(SheetDialog[ScreenResultType]):
 
     keeps_number = False  # such a number belongs to the prompt's text
 
-    def __init__(self, count: int, *, settle_s: float, chosen: int | None) -> None:
-        """`count` of answers. Numbers, arrows, clicks and Enter do nothing in the first `settle_s` seconds, and not
-        before the last typed character is as old: they were meant for the prompt.
+    def __init__(self, count: int, *, settle_s: float) -> None:
+        """`count` of answers; none is chosen at first, so that Enter alone answers nothing. Numbers, arrows, clicks and
+        Enter do nothing in the first `settle_s` seconds, and not before the last typed character is as old: they were
+        meant for the prompt.
         """
         super().__init__()
         self._count = count
         self._settle_s = settle_s
-        self._chosen: int | None = chosen
-        self._marked = chosen  # at first
+        self._chosen: int | None = None
         self._number = ""  # that chose an answer, while more text may still make it text
         self._number_timer: Timer | None = None  # runs until the number answers
         self._last_typed = time.monotonic()
@@ -177,7 +177,6 @@ class AnswersDialog(SheetDialog[ScreenResultType]):
         """Forgets such a number once keys answer again."""
         if self._is_settled and self._has_stray_number:
             self.typed = ""
-            self._chosen = self._marked if self._chosen is None else self._chosen
 
     def _wait_until_settled(self) -> None:
         """Shows what keys do once they answer again."""
@@ -199,8 +198,8 @@ class AnswersDialog(SheetDialog[ScreenResultType]):
         numbers = f"1–{min(self._count, 9)} " if self._count > 1 and not self._writes else ""
         if self._chosen is not None:
             return f"{numbers}{'↑ ↓ · ' if self._count > 1 else ''}Enter {self.enter_does} · {last}"
-        breaks = "choose · Enter breaks the line · " if self.takes_line_break else "· "
-        return f"{numbers}↑ ↓ {breaks}{last}"
+        breaks = "Enter breaks the line · " if self.takes_line_break else ""
+        return f"{numbers}↑ ↓ choose · {breaks}{last}"
 
     def _take_back_number(self) -> str:
         """The number that chose an answer, which does no longer; "" where none did."""

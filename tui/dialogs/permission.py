@@ -20,7 +20,8 @@ from tui.widgets.sheet import Sheet
 from tui.widgets.status import clip
 
 _SHOWN_CHARS: Final = 60  # of what was typed
-LAST_KEYS: Final = "PgUp PgDn scroll · Esc says no · Ctrl+C stops"
+_WIDE: Final = 60  # columns; below, the keys take the room of the words about what is below
+LAST_KEYS: Final = "Esc says no · Ctrl+C stops · PgUp PgDn"
 _DIFF_COLOURS: Final = {"+": "good-ink", "-": "error-ink", "@": "muted"}
 _HUNK: Final = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 
@@ -53,22 +54,22 @@ class PermissionScreen(AnswersDialog[PermissionAnswer]):
         once_only: bool = False,
         offers: Sequence[str] = (),
         settle_s: float = 0.0,
-        is_marked: bool = True,
+        in_message: bool = False,
     ) -> None:
         """`reason` is a sentence that says why it asks. `once_only`: no answer holds for longer.
 
-        `offers` are the rules that may be remembered, the narrowest first. `is_marked`: the first answer is chosen at
-        first; not where somebody is in the middle of a message.
+        `offers` are the rules that may be remembered, the narrowest first. `in_message`: somebody is in the middle of
+        a message, of which a number that is pressed too early is a part.
         """
         question = PermissionQuestion.of(action, reason, once_only=once_only, offers=offers)
-        super().__init__(len(question.answers), settle_s=settle_s, chosen=0 if is_marked else None)
+        super().__init__(len(question.answers), settle_s=settle_s)
         self._heading, self._summary, self._note = question.heading, question.summary, question.note
         self._answers = question.answers
         lines = (
             [*diff_colours(question.detail)] if action.is_diff else [(line, "") for line in question.detail.split("\n")]
         )
         self._detail_lines, self._line_colours = [line for line, _ in lines], [name for _, name in lines]
-        self.keeps_number = not is_marked
+        self.keeps_number = in_message
         self._was_scrolled = False
         self.go_to_next_mode: Callable[[], object] | None = None
 
@@ -148,7 +149,8 @@ class PermissionScreen(AnswersDialog[PermissionAnswer]):
         """Shows what keys do now, and how much of the action stands below."""
         below = self._rows_below
         self._was_scrolled |= self.facts.scroll_y > 0
-        more = f"↓ {below:,} more {'line' if below == 1 else 'lines'} · " if below > 0 else ""
+        counted = f"{below:,} more {'line' if below == 1 else 'lines'}" if self.size.width >= _WIDE else f"{below:,}"
+        more = f"↓ {counted} · " if below > 0 else ""
         self.query_one("#permission-keys", Static).update(Text(f"{more}{self.keys_now(LAST_KEYS)}"))
 
     def _show_answers(self) -> None:

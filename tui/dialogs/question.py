@@ -34,7 +34,7 @@ class QuestionScreen(AnswersDialog[str]):
     ]
 
     def __init__(self, question: PersonQuestion, *, settle_s: float = 0.0) -> None:
-        super().__init__(len(question.options) + 1, settle_s=settle_s, chosen=None)
+        super().__init__(len(question.options) + 1, settle_s=settle_s)
         self._question = visible(question.text)
         self._options = question.options
 

@@ -11,27 +11,35 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Static, TextArea
 
+from agent.services.memory_files import SavedFile
 from foundation.errors import PalimpsestError
 from foundation.terminal_text import visible, visible_line
+from memory.errors import NoteChanged
+from tui.typed_app import app_of
 
 UNSAVED_SIGN: Final = " * not saved"
-KEYS: Final = "Ctrl+S saves · Esc back"
+KEYS: Final = "Ctrl+S saves · Ctrl+T copies all · Esc back"
+MERGED: Final = "What others changed meanwhile is in it."
+LEFT_OUT: Final = "Secrets and private parts are not in it."
+COPIES: Final = "Ctrl+T copies it."
 _UNSAVED: Final = "This is not saved: Ctrl+S saves it, Esc again drops it."
 _RAW: Final = "The file has control characters, which this editor would change: use Ctrl+G in the list."
 
 
 class EditScreen(ModalScreen[None]):
-    """Edits `text`. `save` takes the text that was opened and the new one, and gives what the file holds then."""
+    """Edits `text`. `save` takes the text that was opened and the new one, which ends with a line end, so that a line
+    which another program appends is a line of its own."""
 
     CSS_PATH = "../styles/overview.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "save", "Save the file", id="edit.save", show=False, priority=True),
+        Binding("ctrl+t", "copy", "Copy all the text", id="edit.copy", show=False, priority=True),
         Binding("escape", "leave", "Back", id="edit.leave", show=False, priority=True),
         Binding("ctrl+home", "to_end(False)", "To the start of the text", id="edit.start", show=False, priority=True),
         Binding("ctrl+end", "to_end(True)", "To the end of the text", id="edit.end", show=False, priority=True),
     ]
 
-    def __init__(self, title: str, text: str, save: Callable[[str, str], Awaitable[str]]) -> None:
+    def __init__(self, title: str, text: str, save: Callable[[str, str], Awaitable[SavedFile]]) -> None:
         super().__init__()
         self._heading = visible_line(title)
         self._base = text
@@ -77,21 +85,24 @@ class EditScreen(ModalScreen[None]):
             self._say("Nothing was changed.")
             return
         typed = _flat(self.query_one(TextArea).text)
-        text = typed.replace("\n", self._ends)
+        text = (typed if not typed or typed.endswith("\n") else f"{typed}\n").replace("\n", self._ends)
         try:
-            now = await self._save_text(self._base, text)
+            saved = await self._save_text(self._base, text)
         except PalimpsestError as error:
-            self._say(f"{error.message} {error.hint}".strip(), wrong=True)
+            copies = COPIES if isinstance(error, NoteChanged) else ""
+            self._say(" ".join(filter(None, (error.message, error.hint, copies))), wrong=True)
             return
-        self._base, self._shown = text, typed
+        self._base, self._shown = saved.text, typed
+        if saved.text != text:
+            self._shown = visible(_flat(saved.text))
+            self.query_one(TextArea).load_text(self._shown)
         self._show_title()
-        if now == text:
-            self._say("Saved.")
-            return
-        self._base = now
-        self._shown = visible(_flat(now))
-        self.query_one(TextArea).load_text(self._shown)
-        self._say("Saved. What others changed meanwhile is in it; secrets and private parts are not.")
+        merged = MERGED if saved.is_merged else ""
+        self._say(" ".join(filter(None, ("Saved.", merged, LEFT_OUT if saved.left_out else ""))))
+
+    def action_copy(self) -> None:
+        app_of(self).copy_to_clipboard(_flat(self.query_one(TextArea).text))
+        self._say("Copied: all of this text.")
 
     def action_to_end(self, last: bool) -> None:
         area = self.query_one(TextArea)

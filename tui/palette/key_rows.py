@@ -13,6 +13,7 @@ from tui.widgets.prompt.fixed_keys import FIXED_KEYS
 from tui.widgets.prompt.input import Prompt
 
 HERE: Final = "Here"
+TYPING: Final = "Typing in the prompt"
 PROMPT: Final = "In the prompt"
 EDITING: Final = "In a text field"
 EVERYWHERE: Final = "Everywhere"
@@ -37,10 +38,10 @@ _NAMES: Final = {
 
 
 def key_rows(screen: Screen[Any]) -> list[PaletteRow]:
-    """The keys that act on the screen now, those of the place first."""
-    rows = [*_bound(screen), *_typed(screen)]
-    places = [HERE, PROMPT, EVERYWHERE, EDITING]
-    return sorted(rows, key=lambda row: places.index(row.place))
+    """The keys that act on the screen now: what sends, what stops or leaves, and then the others by their place."""
+    rows = [*_typed(screen), *_bound(screen)]
+    places = [TYPING, HERE, PROMPT, EVERYWHERE, EDITING]
+    return sorted(rows, key=lambda row: (places.index(row.place), not row.label.startswith("Esc")))
 
 
 def shown_key(key: str) -> str:
@@ -79,4 +80,4 @@ def _place_of(node: DOMNode, binding: Binding) -> str:
 
 def _typed(screen: Screen[Any]) -> Iterator[PaletteRow]:
     if isinstance(screen.focused, Prompt):
-        yield from (PaletteRow(PROMPT, keys, sentence) for keys, sentence in FIXED_KEYS)
+        yield from (PaletteRow(TYPING, keys, sentence) for keys, sentence in FIXED_KEYS)

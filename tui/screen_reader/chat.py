@@ -28,7 +28,7 @@ from foundation.errors import PalimpsestError
 from foundation.figures import counted
 from tui.internal_errors import internal_error
 from tui.screen_reader.completion import complete
-from tui.screen_reader.composition import Composition, WholeMessage, to_line
+from tui.screen_reader.composition import Composition, WholeMessage
 from tui.screen_reader.controller import Answer, LineController
 from tui.screen_reader.input import LineInput
 from tui.screen_reader.interrupts import Interrupts, Leaving
@@ -77,6 +77,7 @@ class LineChat:
         self._wake_read, self._wake_write = os.pipe()
         os.set_blocking(self._wake_write, False)
         self._composition = Composition()
+        self._early: list[WholeMessage] = []  # entered before the session was open
         self._saved = ""
         self._keeps_draft = False  # whether the line that is read is one of a message
         self.status = 0
@@ -122,6 +123,8 @@ class LineChat:
     def _step(self) -> None:
         if self._asked is not None:
             self._answer(self._asked)
+        elif self._controller is not None and self._early:
+            self._submit_early()
         elif self._controller is not None and self._is_opened and self._controller.queue.is_idle:
             self._prompt(self._controller)
         elif self._running is not None and self._running.done() and not self._is_opened:
@@ -154,8 +157,9 @@ class LineChat:
         if text.strip() in EXIT_COMMANDS:
             raise EOFError
         if controller is None:
-            self._input.rest += to_line(text)
+            self._early.append(message)
             return
+        self._submit_early()
         if not text.strip():
             if controller.queue.is_idle and controller.session.branch.rewritten is not None:
                 self._call(self._add(controller, WholeMessage(TAKE_BACK)))
@@ -164,6 +168,12 @@ class LineChat:
             self._history.add(text)
         self._input.remember(text)
         self._call(self._add(controller, message))
+
+    def _submit_early(self) -> None:
+        """Submits what was entered before the session was open, in its order."""
+        early, self._early = self._early, []
+        for message in early:
+            self._submit(message)
 
     async def _add(self, controller: LineController, message: WholeMessage) -> None:
         controller.enter(message)

@@ -1,7 +1,8 @@
 """Panel above the prompt: the model's plan.
 
 It appears when the plan changes and stays while any step is open; a plan that is done leaves with its turn. F4 or a
-click hides it, F4 brings it back. On a low screen it is one line, with the present step.
+click hides it, F4 brings it back. On a low screen, and in a later turn that does not change it, it is one line, with
+the present step.
 """
 
 from typing import TYPE_CHECKING, Final
@@ -29,20 +30,26 @@ class PlanPanel(Static):
         super().__init__(id="plan", markup=False)
         self._plan: Checklist | None = None
         self._is_shown = False
-        self._is_folded = False
+        self._is_low = False  # whether the screen has few rows
+        self._is_old = False  # whether a turn began since the plan changed
         self._is_elsewhere = False  # whether the panel beside the conversation shows the plan
         self.display = False
 
     def show(self, plan: "Checklist | None") -> None:
         """Shows a stored plan, or hides the panel where nothing of it is open."""
-        self._plan = plan
+        self._plan, self._is_old = plan, False
         self._set_shown(is_shown=plan is not None and plan.is_open)
         self._draw()
 
     def update_plan(self, plan: "Checklist") -> None:
         """Shows the plan that the model gave, also where it is done; one that was hidden, if it changed."""
         self._set_shown(is_shown=self._is_shown or plan != self._plan)
-        self._plan = plan
+        self._plan, self._is_old = plan, False
+        self._draw()
+
+    def begin_turn(self) -> None:
+        """Folds a plan of an earlier turn to one line, until it changes or F4 brings it back."""
+        self._is_old = True
         self._draw()
 
     def end_turn(self) -> None:
@@ -51,7 +58,9 @@ class PlanPanel(Static):
             self._set_shown(is_shown=False)
 
     def toggle(self) -> None:
-        """Hides the plan, or shows it again."""
+        """Hides the plan, or shows it again with its steps."""
+        self._is_old = self._is_old and self._is_shown
+        self._draw()
         self._set_shown(is_shown=self._plan is not None and not self._is_shown)
 
     def set_elsewhere(self, *, is_elsewhere: bool) -> None:
@@ -61,7 +70,7 @@ class PlanPanel(Static):
 
     def fit(self, rows: int) -> None:
         """Folds the plan to one line on a screen with few rows."""
-        self._is_folded = rows < LOW_SCREEN
+        self._is_low = rows < LOW_SCREEN
         self._draw()
 
     def _set_shown(self, *, is_shown: bool) -> None:
@@ -82,7 +91,7 @@ class PlanPanel(Static):
         if self._plan is None:
             return
         steps = self._plan.steps
-        if self._is_folded:
+        if self._is_low or self._is_old:
             self.update(Text(_one_line(self._plan), theme_colour(self, "muted"), no_wrap=True, overflow="ellipsis"))
             return
         shown = _shown_steps(steps)

@@ -101,7 +101,8 @@ class Query(Struct, frozen=True, kw_only=True):
 class Hit(Struct, frozen=True, kw_only=True):
     """A hit: one passage.
 
-    `entry` is its seq in the cold store, `note` its id in the hot memory; the other is None. `score` is from 0 to 1.
+    `entry` is its seq in the cold store, `note` its id in the hot memory; the other is None. `score` is from 0 to 1;
+    `placed` is the lowest of the hits before it, which it may exceed where it was moved behind them.
     `origin` is whose words they are (memory/origin.py). `text_span` is the snippet's span in the whole passage, in
     characters; `further` are short parts of a long passage with words of the query that the snippet lacks. `like` are
     the ids of duplicate hits that were folded into this one, and `repeated` is when the newest of them with this
@@ -119,6 +120,7 @@ class Hit(Struct, frozen=True, kw_only=True):
     role: str = ""
     speaker: str = ""
     score: float = 0.0
+    placed: float = 1.0
     snippet: str = ""
     text_span: tuple[int, int] = (0, 0)
     further: tuple[str, ...] = ()
@@ -130,6 +132,11 @@ class Hit(Struct, frozen=True, kw_only=True):
     superseded_by: str = ""
     marks: tuple[tuple[int, int], ...] = ()
     parts: dict[str, float] = {}
+
+    @property
+    def shown_score(self) -> float:
+        """The score as a list shows it: best first."""
+        return min(self.score, self.placed)
 
     @property
     def excerpts(self) -> str:

@@ -1,7 +1,7 @@
 """Reads the passages of ranked hits, a few at a time, and turns them into a page of results."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import accumulate, islice
 
 from msgspec.structs import replace
 
@@ -69,9 +69,11 @@ class HitReader:
     def _arranged(self, hits: Sequence[Hit], block: int) -> list[Hit]:
         """Diversifies block by block, so that a page begins where the one before it ended."""
         blocks = (diversify_hits(hits[at : at + block], block * 2 // 3) for at in range(0, len(hits), block))
-        return [
+        arranged = [
             hit for block_hits in blocks for hit in mark_superseded(block_hits, self._findings.worth, self._features)
         ]
+        lowest = accumulate((hit.score for hit in arranged), min)
+        return [replace(hit, placed=placed) for hit, placed in zip(arranged, lowest, strict=True)]
 
     def _features(self, hit: Hit) -> TextFeatures:
         """Features of the snippet, from the cache where an earlier query computed them."""

@@ -18,7 +18,7 @@ from models.chat.offline.phrases import (
     summarised,
     without_greeting,
 )
-from models.chat.offline.quotes import Quote, QuoteSource, best_quotes, section_start
+from models.chat.offline.quotes import Quote, QuoteSource, best_quotes, further_quotes, section_start
 from models.chat.offline.sources import (
     attached_files,
     describe_files,
@@ -37,6 +37,8 @@ from models.tokens import Estimate, request_tokens
 _PIECE = re.compile(
     r"[^\s\u3040-\u9fff\uff00-\uffef]*\s+|[\u3040-\u9fff\uff00-\uffef]{1,6}|[^\s\u3040-\u9fff\uff00-\uffef]+|\s+"
 )
+MOST_OTHERS = 5  # further passages
+OTHER_CHARS = 100  # of a line of theirs
 ANSWERS = 0.5  # of what is asked, by worth: below it, a quote is called near
 
 
@@ -115,7 +117,7 @@ def answer(request: Request, facts: Sequence[Fact] = ()) -> str:
         sure = [
             quote for quote in firm if quote.overlap > 1 and quote.share >= ANSWERS and quote.source.cited not in quoted
         ]
-        return "\n\n".join([*own, _quoted(words.quoting, sure, recalled, words)] if sure else own)
+        return "\n\n".join([*own, _quoted(words.quoting, question, sure, recalled, words)] if sure else own)
     return _from_quotes(question_text, question, firm, recalled, words)
 
 
@@ -129,7 +131,7 @@ def _from_quotes(
         return words.kept
     if quotes:
         answers = max(quote.share for quote in quotes) >= ANSWERS
-        return _quoted(words.quoting if answers else words.nearest, quotes, recalled, words)
+        return _quoted(words.quoting if answers else words.nearest, question, quotes, recalled, words)
     return f"{words.nothing}\n\n{words.what_to_do}"
 
 
@@ -140,7 +142,7 @@ def _facts(facts: Sequence[Fact], *, greeted: bool, words: LanguagePhrases) -> l
 def _section(topic: str, recalled: list[QuoteSource], words: LanguagePhrases) -> str:
     """How the section on a topic begins; where there is none, which passages there are."""
     if quote := section_start(topic, recalled):
-        return _quoted(words.section, [quote], [], words)
+        return _quoted(words.section, topic, [quote], [], words)
     if recalled:
         cited = dict.fromkeys(source.cited for source in recalled)
         return "\n\n".join([words.no_summary, "\n".join(f"- {one}" for one in list(cited)[:5])])
@@ -154,16 +156,25 @@ def _called_skill(request: Request) -> str:
     return bodies[0].partition("\n")[0] if bodies else ""
 
 
-def _quoted(opening: str, quotes: list[Quote], recalled: list[QuoteSource], words: LanguagePhrases) -> str:
+def _quoted(
+    opening: str, question: str, quotes: list[Quote], recalled: list[QuoteSource], words: LanguagePhrases
+) -> str:
     shown = [opening]
     for quote in quotes:
         shown.append("\n>\n".join(f"> {line}" for line in quote.lines))
         shown.append(f"— {quote.source.cited}")
-    quoted = {quote.source.cited for quote in quotes}
-    others = list(dict.fromkeys(source.cited for source in recalled if source.listed and source.cited not in quoted))
-    if others:
-        shown.append("\n".join([words.more, "", *(f"- {cited}" for cited in others[:5])]))
+    if others := further_quotes(question, quotes, recalled, most=MOST_OTHERS):
+        shown.append(
+            "\n".join([words.more, "", *(f"- “{_cut(quote.lines[0])}” — {quote.source.cited}" for quote in others)])
+        )
     return "\n\n".join(shown)
+
+
+def _cut(line: str) -> str:
+    """The line up to a whole word of its first characters."""
+    if len(line) <= OTHER_CHARS:
+        return line
+    return f"{line[:OTHER_CHARS].rsplit(' ', 1)[0]} …"
 
 
 def _question(request: Request) -> str:

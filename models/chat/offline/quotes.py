@@ -153,6 +153,14 @@ def best_quotes(question: str, sources: Sequence[QuoteSource], *, most: int = 3,
     return [quote for quote in _different(quotes)[:most] if quote.score >= least]
 
 
+def further_quotes(question: str, shown: Sequence[Quote], sources: Sequence[QuoteSource], *, most: int) -> list[Quote]:
+    """The best line of each further source that says something of what is asked, and nothing that was shown."""
+    cited = {quote.source.cited for quote in shown}
+    left = [source for source in sources if source.listed and source.cited not in cited]
+    firm = [quote for quote in best_quotes(question, left, most=most, lines=1) if not quote.weak]
+    return _different([*shown, *firm])[len(shown) :]
+
+
 def section_start(topic: str, sources: Sequence[QuoteSource]) -> Quote | None:
     """The first sentences of the section whose heading names the topic; None where no heading does."""
     split = [quotable_sentences(source.text) for source in sources]

@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from foundation.text.similarity import overlap
-from foundation.trust import Citation
+from foundation.trust import Citation, Trust
 from models.chat.offline.phrases import LanguagePhrases, asks_summary
 from models.chat.offline.question import content_terms
 from models.chat.offline.quotes import (
@@ -242,14 +242,16 @@ def request_sources(request: Request) -> list[QuoteSource]:
 
 
 def with_lines(quote: Quote, notes: Sequence[RecalledSpan]) -> Quote:
-    """The quote, cited by the lines of the notes it is from; as it is where they are not among these."""
+    """The quote, cited by the lines of the notes it is from, with their trust; where they are not among these, by their
+    file, whose text the request holds."""
     file = quote.source.notes
     if not file:
         return quote
     own_first = sorted(notes, key=lambda note: note.citation.ref != file)
     found = (next((place for note in own_first if (place := _place(line, note))), "") for line in quote.lines)
     cited = " ".join(dict.fromkeys(place for place in found if place))
-    return replace(quote, source=replace(quote.source, cited=cited)) if cited else quote
+    cited = cited or f"{quote.source.cited} · {Trust.EXACT.value}"
+    return replace(quote, source=replace(quote.source, cited=cited))
 
 
 def _place(quoted: str, note: RecalledSpan) -> str:
@@ -262,9 +264,10 @@ def _place(quoted: str, note: RecalledSpan) -> str:
     ends = accumulate(map(len, lines))
     first, last = note.citation.lines
     if last - first + 1 != len(lines):  # the file has lines between that are no words of the note
-        return str(note.citation)
+        return f"{note.citation} · {note.trust.value}"
     number = first + next(n for n, end in enumerate(ends) if start < end)
-    return str(replace(note.citation, ref=f"{note.citation.ref}:{number}", lines=None))
+    line = replace(note.citation, ref=f"{note.citation.ref}:{number}", lines=None)
+    return f"{line} · {note.trust.value}"
 
 
 class _HistorySources:

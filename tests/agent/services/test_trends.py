@@ -65,3 +65,10 @@ def test_on_the_command_line(run: Run) -> None:
     assert "compressed chunks" in said
     assert "█" in said
     assert "█" in run("-p", "/stats").out
+
+
+def test_the_quoter_without_a_model_counts_as_no_model(run: Run) -> None:
+    run("-p", "the brass key is under the third step", "--model", "offline")
+    figures = run("stats", "--json").json
+    assert figures["entries"] == 2 and figures["models"] == []
+    assert [day["prompt_tokens"] for day in figures["days"]] == [0]

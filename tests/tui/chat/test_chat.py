@@ -216,6 +216,8 @@ async def test_copy_goes_to_the_clipboard_to_the_letter(open_chat: Any, monkeypa
         await chat.say("/copy")
         await chat.quiet()
         assert chat.app.clipboard == "a\tb "
+        await chat.until(lambda: "Copied the answer." in chat.seen[-1])  # covers no output
+        assert not chat.app.screen.query("Toast")
 
 
 async def test_a_path_is_a_message_and_no_command(open_chat: Any) -> None:

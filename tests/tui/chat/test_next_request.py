@@ -1,6 +1,8 @@
 """The context meter shows what the next request will hold."""
 
 import asyncio
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,6 +16,7 @@ from models.settings import ModelSettings
 from tests.agent.sessions import open_session
 from tests.loopback import Loopback
 from tests.loopback import chat as reply
+from tests.paths import ROOT
 from tests.tui.conftest import Open
 from tests.tui.fakes import REPORT, FakeSession, answer
 from tui.widgets.status import fit_line
@@ -75,6 +78,36 @@ async def test_a_resumed_conversation_shows_its_meter_at_once(open_chat: Any) ->
     async with open_chat(session=session, size=(200, 50), latest=True) as chat:
         await chat.until(lambda: "context 42.0 % (4.3k/10.2k)" in meter(chat))
         assert session.sent == []
+
+
+async def test_the_meter_is_read_again_once_another_process_has_changed_the_memory(
+    open_chat: Open, workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tui.chat.background.PERIOD", 0.05)
+    session = open_session(workspace, tmp_path)
+    reads: list[int] = []
+    preview = session.preview_request
+
+    async def counted(*asked: Any) -> Any:
+        reads.append(1)
+        return await preview(*asked)
+
+    async with open_chat(session=session, size=(120, 30)) as chat:
+        await chat.say("The zebra is called Otto.")
+        await chat.quiet()
+        await asyncio.sleep(1)  # what the chat itself wrote is over
+        monkeypatch.setattr(session, "preview_request", counted)
+        await asyncio.sleep(0.5)
+        assert reads == [], "nothing changed"
+        words = ("-m", "tui.main", "--workspace", str(workspace.root), "-p", "Anything?", "--model", "offline")
+        done = await asyncio.to_thread(subprocess.run, [sys.executable, *words], capture_output=True, cwd=ROOT)
+        assert done.returncode == 0, done.stderr
+        await chat.until(lambda: reads)
+        await asyncio.sleep(1)
+        assert len(reads) < 4, "reading changes nothing"
+        reads.clear()
+        (workspace.root / "MEMORY.md").write_text("- By hand.\n", encoding="utf-8")
+        await chat.until(lambda: reads)
 
 
 async def test_a_compaction_that_was_stopped_is_in_no_figure(

@@ -223,7 +223,7 @@ async def test_a_rewind_to_the_first_message_leaves_its_notice_and_its_text(
         await chat.quiet()
         shown = [line.strip() for line in chat.lines if line.strip()]
         assert shown[0] == "The conversation is rewound: 你好 🎉 is in the prompt."
-        assert " ".join(shown[1:]) == "The branch is stored when you send it. Esc or an empty prompt takes it back."
+        assert " ".join(shown[1:]) == "The branch is stored when you send it. Esc takes it back."
         assert chat.screen.prompt.text == "你好 🎉"
         assert any(line.strip() == "❯ 你好 🎉" for line in chat.seen)
         await chat.until(lambda: "context 20.0 %" in chat.seen[-1])

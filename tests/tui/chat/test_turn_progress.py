@@ -244,6 +244,27 @@ async def test_a_plan_that_is_done_leaves_with_its_turn(open_chat: Any, size: tu
         assert not any("plan  9 of 9" in line for line in chat.seen)
 
 
+async def test_an_unfinished_plan_is_one_line_in_a_later_turn(open_chat: Any) -> None:
+    unfinished, events = plan(DONE, StepState.DOING, PENDING), answer("Well.")
+
+    def told(text: str) -> list[Any]:
+        return [*events[:3], *([PlanUpdated(unfinished)] if text == "plan" else []), *events[3:]]
+
+    async with open_chat(answers=told) as chat:
+        await chat.say("plan")
+        await chat.quiet()
+        assert any("○ step 2" in line for line in chat.seen)
+        await chat.say("something else")
+        await chat.quiet()
+        assert not any("○ step 2" in line for line in chat.seen)
+        assert any(line.strip().startswith("plan  1 of 3 done · ▸ step 1") for line in chat.seen)
+        await chat.press("f4", "f4")
+        assert any("○ step 2" in line for line in chat.seen), "F4 brings the steps back"
+        await chat.say("plan")
+        await chat.quiet()
+        assert any("○ step 2" in line for line in chat.seen)
+
+
 @pytest.mark.parametrize(
     ("size", "shown"), [((40, 10), "plan  1 of 4 done · ○ step 1 步骤"), ((20, 5), "plan  1 of 4…")]
 )

@@ -38,10 +38,10 @@ async def test_typed_text_and_enter_grant_nothing(open_chat: Any, typed: str) ->
 @pytest.mark.parametrize(
     ("keys", "answer"),
     [
-        (("enter", "enter"), PermissionAnswer(True)),  # the first one scrolls to the end
-        (("down", "enter", "enter"), PermissionAnswer(True, Scope.SESSION)),
-        (("down", "down", "enter"), PermissionAnswer(False)),
-        (("down", "down", "down", "n", "o", "enter"), PermissionAnswer(False, reason="no")),
+        (("down", "enter", "enter"), PermissionAnswer(True)),  # the first one scrolls to the end
+        (("down", "down", "enter", "enter"), PermissionAnswer(True, Scope.SESSION)),
+        (("down", "down", "down", "enter"), PermissionAnswer(False)),
+        (("up", "n", "o", "enter"), PermissionAnswer(False, reason="no")),
         (("1",), PermissionAnswer(True)),
         (("2",), PermissionAnswer(True, Scope.SESSION)),
         (("2", "enter"), PermissionAnswer(True, Scope.SESSION)),
@@ -100,23 +100,24 @@ async def test_lines_that_are_typed_for_the_prompt_keep_their_breaks(open_chat: 
         assert answers == []
 
 
-async def test_nothing_is_marked_where_somebody_is_in_the_middle_of_a_message(open_chat: Any) -> None:
+@pytest.mark.parametrize("draft", ["", "half a thou"])
+async def test_enter_alone_grants_nothing(open_chat: Any, draft: str) -> None:
     future = asyncio.get_running_loop().create_future()
     request = PermissionRequested(ToolCall("call_1", "remember", "{}"), ACTION, "Why.", future)
     hold = asyncio.Event()
     async with open_chat(session=FakeSession(lambda _: [hold, request, *answer("Well.")])) as chat:
         await chat.say("go")
-        await chat.insert("half a thou")
+        await chat.insert(draft)
         hold.set()
-        await chat.until(lambda: isinstance(chat.app.screen, PermissionScreen))
-        await asyncio.sleep(0.6)
-        await chat.press("enter")
-        assert not future.done()
+        await chat.until(lambda: "↑ ↓ choose" in "\n".join(chat.seen))
+        assert "›" not in "\n".join(line for line in chat.seen if "Once" in line)
+        await chat.press("enter", "enter")
+        assert not future.done() and isinstance(chat.app.screen, PermissionScreen)
         await chat.press("1")
         await chat.until(future.done)
         assert future.result() == PermissionAnswer(True)
         await chat.quiet()
-        assert chat.screen.prompt.text == "half a thou"
+        assert chat.screen.prompt.text == draft
 
 
 @pytest.mark.parametrize(("typed", "left"), [("y", ""), ("no", ""), ("yet another", "yet another")])
@@ -178,7 +179,7 @@ async def test_a_long_action_scrolls_and_its_answers_stay_in_view(open_chat: Any
         assert "line 0 of" in "\n".join(chat.seen)
         await chat.press(*["pagedown"] * 8)
         await chat.until(lambda: "line 59 of" in "\n".join(chat.seen))
-        assert "Once" in "\n".join(chat.seen) and "Enter answers" in "\n".join(chat.seen)
+        assert "Once" in "\n".join(chat.seen) and "↑ ↓ choose" in "\n".join(chat.seen)
 
 
 async def with_guard(chat: Any, **arguments: Any) -> tuple[PermissionScreen, list[PermissionAnswer | None]]:
@@ -189,17 +190,19 @@ async def with_guard(chat: Any, **arguments: Any) -> tuple[PermissionScreen, lis
     return dialog, answers
 
 
-@pytest.mark.parametrize(("early", "later"), [(("1",), "1"), (("1", "1"), "enter"), (("4", "enter"), "1")])
+@pytest.mark.parametrize(
+    ("early", "later"), [(("1",), ("1",)), (("1", "1"), ("down", "enter")), (("4", "enter"), ("1",))]
+)
 async def test_a_number_that_was_pressed_too_early_goes_nowhere_and_then_keys_answer(
-    open_chat: Any, early: tuple[str, ...], later: str
+    open_chat: Any, early: tuple[str, ...], later: tuple[str, ...]
 ) -> None:
     async with open_chat() as chat:
         dialog, answers = await with_guard(chat)
         await chat.press(*early)
         assert "too early" in "\n".join(chat.seen)
-        await chat.until(lambda: "1–4 ↑ ↓ · Enter answers" in "\n".join(chat.seen))
+        await chat.until(lambda: "1–4 ↑ ↓ choose" in "\n".join(chat.seen))
         assert answers == [] and "typed, for the prompt" not in "\n".join(chat.seen)
-        await chat.press(later)
+        await chat.press(*later)
         await chat.until(lambda: answers == [PermissionAnswer(True)])
         assert dialog.unsent == ""
 
@@ -223,7 +226,7 @@ async def test_after_text_for_the_prompt_a_number_chooses_and_enter_answers(open
 
 async def test_a_number_in_the_middle_of_a_message_is_part_of_it(open_chat: Any) -> None:
     async with open_chat() as chat:
-        dialog, answers = await with_guard(chat, is_marked=False)
+        dialog, answers = await with_guard(chat, in_message=True)
         await chat.press("1")
         await asyncio.sleep(1.5)
         await chat.press("escape")
@@ -240,7 +243,7 @@ async def test_the_end_of_a_padded_command_is_in_view(open_chat: Any, size: tupl
     padded = structs.replace(RUN, summary="run echo 安全", subject=command, detail=command)
     async with open_chat(size=size) as chat:
         chat.app.push_screen(PermissionScreen(padded, "No rule decides."))
-        await chat.until(lambda: "Enter answers" in "\n".join(chat.seen))
+        await chat.until(lambda: "↑ ↓ choose" in "\n".join(chat.seen))
         shown = "\n".join(chat.seen)
         assert "rm -rf ~" in shown and "⋯ 60 empty lines" in shown and "⋯ 400 blanks ⋯" in shown
 
@@ -248,6 +251,7 @@ async def test_the_end_of_a_padded_command_is_in_view(open_chat: Any, size: tupl
 async def test_the_first_enter_scrolls_where_the_end_was_not_in_view(open_chat: Any) -> None:
     async with open_chat(size=(80, 24)) as chat:
         _, answers = await opened(chat)
+        await chat.press("down")
         await chat.until(lambda: "Enter scrolls first" in "\n".join(chat.seen))
         await chat.press("enter")
         await chat.until(lambda: "line 59 of" in "\n".join(chat.seen))
@@ -263,10 +267,10 @@ async def test_without_colours_lines_part_the_question_from_the_transcript(
     monkeypatch.setenv("NO_COLOR", "1")
     async with open_chat(size=size) as chat:
         chat.app.push_screen(PermissionScreen(structs.replace(RUN, summary="run 茶 🍵"), "No rule decides."))
-        await chat.until(lambda: "Enter answers" in "\n".join(chat.seen))
+        await chat.until(lambda: "↑ ↓ choose" in "\n".join(chat.seen))
         title = next(number for number, line in enumerate(chat.seen) if "The model wants" in line)
         assert any("─" * 60 in line for line in chat.seen[max(title - 2, 0) : title])
-        keys = next(number for number, line in enumerate(chat.seen) if "Enter answers" in line)
+        keys = next(number for number, line in enumerate(chat.seen) if "↑ ↓ choose" in line)
         assert any("─" * 60 in line for line in chat.seen[keys : keys + 3])
 
 
@@ -276,8 +280,8 @@ OFFERS = ("run_command(git status -s)", "run_command(git status *)")
 @pytest.mark.parametrize(
     ("keys", "answer"),
     [
-        (("down", "down", "enter"), PermissionAnswer(True, Scope.PROJECT, rule=OFFERS[0])),
-        (("down", "down", "down", "enter"), PermissionAnswer(True, Scope.PROJECT, rule=OFFERS[1])),
+        (("down", "down", "down", "enter"), PermissionAnswer(True, Scope.PROJECT, rule=OFFERS[0])),
+        (("up", "up", "up", "enter"), PermissionAnswer(True, Scope.PROJECT, rule=OFFERS[1])),
         (("4",), PermissionAnswer(True, Scope.PROJECT, rule=OFFERS[1])),
         (("down", "x", "enter", "escape"), PermissionAnswer(False)),
     ],
@@ -331,7 +335,7 @@ async def test_a_long_diff_scrolls_to_its_end_and_says_how_much_is_left(open_cha
         assert "Always in this project: edit_file(/src/店.py)" in "\n".join(chat.seen)
         await chat.press("end")
         await chat.until(lambda: "行 1999" in "\n".join(chat.seen))
-        assert "more lines" not in "\n".join(chat.seen) and "Enter answers" in "\n".join(chat.seen)
+        assert "more lines" not in "\n".join(chat.seen) and "↑ ↓ choose" in "\n".join(chat.seen)
 
 
 async def test_a_reason_is_waited_for_where_that_answer_is_chosen(open_chat: Any) -> None:

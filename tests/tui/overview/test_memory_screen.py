@@ -13,7 +13,7 @@ from memory.memory import Memory
 from memory.versions.cause import Author, caused_by
 from tests.tui.conftest import Chat, Open
 from tests.tui.fakes import FakeSession, answer
-from tui.overview.edit_screen import UNSAVED_SIGN, EditScreen
+from tui.overview.edit_screen import COPIES, LEFT_OUT, MERGED, UNSAVED_SIGN, EditScreen
 from tui.overview.memory_screen import MemoryScreen
 from tui.passages.text_screen import TextScreen
 
@@ -146,8 +146,36 @@ async def test_an_edit_by_hand_meanwhile_is_merged(open_chat: Open, session: Any
         session.workspace.memory_md.write_text(f"{TEXT}- By hand.\n", encoding="utf-8")
         await chat.press("ctrl+s")
         await chat.until(lambda: "What others changed meanwhile is in it" in " ".join(seen(chat).split()))
+        assert LEFT_OUT not in " ".join(seen(chat).split())
         now = session.workspace.memory_md.read_text(encoding="utf-8")
         assert now == f"{TEXT.replace('# Memory', '# My memory')}- By hand.\n"
+
+
+async def test_what_is_private_is_left_out_of_a_saved_file_and_that_is_said(open_chat: Open, session: Any) -> None:
+    async with open_chat(session=session) as chat:
+        await opened(chat)
+        await edited(chat, f"{TEXT}- <private>the code</private> is new.\n")
+        await chat.press("ctrl+s")
+        await chat.until(lambda: LEFT_OUT in " ".join(seen(chat).split()))
+        assert MERGED not in " ".join(seen(chat).split())
+        assert "the code" not in session.workspace.memory_md.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("before", [TEXT, TEXT.rstrip(), "one\r\ntwo", ""])
+async def test_a_line_appended_by_hand_after_a_save_is_a_line_of_its_own(
+    open_chat: Open, session: Any, before: str
+) -> None:
+    session.workspace.memory_md.write_bytes(before.encode())
+    async with open_chat(session=session) as chat:
+        await opened(chat)
+        screen = await edited(chat, f"{before.rstrip()}\n- typed in the editor".lstrip())
+        await chat.press("ctrl+s")
+        await chat.until(lambda: "Saved." in seen(chat))
+        assert not screen.is_changed
+        with session.workspace.memory_md.open("ab") as file:
+            file.write(b"- x\n")
+        lines = session.workspace.memory_md.read_text(encoding="utf-8").splitlines()
+        assert lines[-2:] == ["- typed in the editor", "- x"]
 
 
 async def test_an_edit_of_the_same_line_is_refused_and_nothing_is_lost(open_chat: Open, session: Any) -> None:
@@ -160,6 +188,10 @@ async def test_an_edit_of_the_same_line_is_refused_and_nothing_is_lost(open_chat
         await chat.until(lambda: "in the same lines, so it was not saved" in " ".join(seen(chat).split()))
         assert session.workspace.memory_md.read_text(encoding="utf-8") == by_hand
         assert "June" in screen.query_one(TextArea).text
+        assert COPIES in " ".join(seen(chat).split())
+        await chat.press("ctrl+t")
+        await chat.until(lambda: "Copied: all of this text." in seen(chat))
+        assert chat.app.clipboard == TEXT.replace("May", "June")
 
 
 async def test_an_unsaved_edit_is_dropped_with_the_second_esc_only(open_chat: Open, session: Any) -> None:

@@ -143,7 +143,7 @@ async def test_all_edits_of_this_session_is_an_answer_and_shift_tab_works_in_the
     server.plays(chat_reply("Done."))
     async with open_chat(session=session, size=(110, 44)) as chat:
         await chat.say("Write them.")
-        await chat.until(lambda: "Enter answers" in words(chat))
+        await chat.until(lambda: "↑ ↓ choose" in words(chat))
         await chat.press("shift+tab")
         await chat.until(lambda: chat.screen.status.info.mode == "read-only")
         assert session.permissions.mode is PermissionMode.READ_ONLY
@@ -152,7 +152,7 @@ async def test_all_edits_of_this_session_is_an_answer_and_shift_tab_works_in_the
         assert "3 All edits of this session" in words(chat)
         await chat.press("3")
         await chat.until(lambda: ".git/config" in words(chat) and "Once" in words(chat))
-        await chat.until(lambda: "Enter answers" in words(chat))
+        await chat.until(lambda: "↑ ↓ choose" in words(chat))
         assert chat.screen.status.info.mode == "edit" and "All edits" not in words(chat)
         await chat.press("escape")
         await chat.quiet()

@@ -41,6 +41,8 @@ async def test_a_question_mark_in_an_empty_prompt_shows_the_keys(open_chat: Open
         await chat.press("?")
         await chat.until(lambda: isinstance(chat.app.screen, PaletteScreen))
         assert "Keys and commands" in "\n".join(chat.seen)
+        first = "\n".join(chat.seen)
+        assert "Send, or take the suggestion" in first and "Stop the answer" in first, "what is needed first"
         await chat.press("down", "escape")
         await chat.until(lambda: isinstance(chat.app.screen, ChatScreen))
         assert chat.screen.prompt.text == ""

@@ -12,6 +12,7 @@ from agent.services.drafts import Draft, Drafts
 from agent.session import Session
 from foundation.paths import Workspace
 from tests.agent.sessions import open_session, turn
+from tui.chat.view import REWRITES
 from tui.picker.screen import PickerScreen
 
 ALL = ["One", "Two", "Three"]
@@ -37,7 +38,7 @@ async def rewrite(chat: Any, session: Session, way: str) -> None:
         await chat.say(way.format(last.id))
     await chat.until(lambda: chat.screen.prompt.text == "Three")
     await chat.quiet()
-    assert "Esc or an empty prompt takes it back" in chat.text
+    assert "Esc takes it back" in chat.text
     assert stored(session) == ALL
 
 
@@ -50,7 +51,7 @@ def stored(session: Session) -> list[str]:
 
 
 @pytest.mark.parametrize("way", ["/tree", "/branch {}", "/rewind {} conversation"])
-@pytest.mark.parametrize("keys", [["escape"], ["ctrl+u"]])
+@pytest.mark.parametrize("keys", [["escape"], ["ctrl+u", "escape"]])
 async def test_it_is_taken_back(open_chat: Any, session: Session, way: str, keys: list[str]) -> None:
     async with open_chat(session=session) as chat:
         await rewrite(chat, session, way)
@@ -62,6 +63,21 @@ async def test_it_is_taken_back(open_chat: Any, session: Session, way: str, keys
         await chat.say("Four")
         await chat.quiet()
         assert stored(session) == [*ALL, "Four"]
+
+
+@pytest.mark.parametrize("emptied_by", ["ctrl+u", "ctrl+c"])
+async def test_an_emptied_prompt_goes_on_rewriting(open_chat: Any, session: Session, emptied_by: str) -> None:
+    async with open_chat(session=session) as chat:
+        await rewrite(chat, session, "/branch {}")
+        await chat.press(emptied_by)
+        await chat.until(lambda: chat.screen.prompt.text == "")
+        await chat.quiet()
+        assert "Taken back" not in chat.text
+        assert any(REWRITES.format("Three") in line for line in chat.seen)
+        await chat.say("Four")
+        await chat.until(lambda: stored(session) == ["One", "Two", "Four"])
+        await chat.quiet()
+        assert not any("Esc leaves it as it was" in line for line in chat.seen)
 
 
 async def test_it_begins_a_branch_when_it_is_sent(open_chat: Any, session: Session) -> None:

@@ -78,6 +78,16 @@ def test_what_was_typed_before_a_question_answers_nothing(start: Start, tmp_path
     until(chat, "You: trust")
 
 
+def test_a_line_entered_before_the_first_prompt_is_a_message_of_its_own(start: Start) -> None:
+    chat = start()
+    chat.type("Seagulls like ships.\r")  # the program only starts
+    until(chat, "End of answer.")
+    until(chat, "You: ")
+    chat.type("What do seagulls like?\r")
+    text = until(chat, "End of answer.", 2)
+    assert "Seagulls like ships.What" not in text and "Seagulls like ships." in text.partition("What do seagulls")[2]
+
+
 def test_what_upkeep_has_to_say_is_a_notice_before_the_next_line(start: Start, tmp_path: Path) -> None:
     chat = start(PALIMPSEST_DISK_FREE_MB="1000000000")
     until(chat, "You: ")

@@ -10,7 +10,7 @@ from rich.style import Style
 
 from foundation.terminal_text import visible
 from tui.widgets.transcript.styles import TranscriptStyles
-from tui.widgets.transcript.wrap import StyledLine, StyledRun, hard_breaks, line_breaks, line_width, wrap_runs
+from tui.widgets.transcript.wrap import StyledLine, StyledRun, code_breaks, line_breaks, line_width, wrap_runs
 
 if TYPE_CHECKING:
     from pygments.lexer import Lexer
@@ -40,7 +40,7 @@ _STYLES: Final = (  # the first matching prefix of a token type's name
 
 
 def code_lines(source: str, language: str, width: int, styles: TranscriptStyles, *, labelled: bool) -> list[StyledLine]:
-    """The code as lines of exactly `width` cells; lines that are too long are wrapped."""
+    """The code as lines of exactly `width` cells; lines that are too long are wrapped at a space."""
     lines: list[StyledLine] = []
     language = visible(language)
     if labelled and language not in UNNAMED and width > cell_len(language) + 4:
@@ -50,7 +50,7 @@ def code_lines(source: str, language: str, width: int, styles: TranscriptStyles,
     for row in wrap_runs(
         _highlighted(source.expandtabs(TAB), language, styles),
         width - 2,
-        line_breaks if plain else hard_breaks,
+        line_breaks if plain else code_breaks,
         keep_spaces=not plain,
     ):
         space = " " * (width - 1 - line_width(row))

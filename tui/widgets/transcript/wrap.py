@@ -25,7 +25,7 @@ def wrap_runs(
 ) -> list[StyledLine]:
     """The runs, made visible, as lines of at most `width` cells; a newline in a run starts a line.
 
-    `breaks` is `line_breaks` or `hard_breaks`. Trailing spaces are cut off, unless `keep_spaces`.
+    `breaks` is `line_breaks` or `code_breaks`. Trailing spaces are cut off, unless `keep_spaces`.
     """
     lines: list[StyledLine] = []
     for paragraph in _paragraphs(runs):
@@ -112,17 +112,29 @@ def line_breaks(text: str, width: int) -> list[int]:
     return offsets
 
 
-def hard_breaks(text: str, width: int) -> list[int]:
-    """Like `line_breaks`, but at the right edge only: for code."""
+def code_breaks(text: str, width: int) -> list[int]:
+    """Like `line_breaks`, for code: after a space, which counts, or at the right edge where the line has none behind
+    its indentation."""
     if width < 2 or cell_len(text) <= width:
         return []
     offsets: list[int] = []
     used = 0
-    for start, _, cells in _graphemes(text):
+    candidate, candidate_used = 0, 0  # after the last space within the line, and the cells before that
+    begun = False  # whether the line has more than blanks
+    for start, end, cells in _graphemes(text):
         if used + cells > width:
-            offsets.append(start)
-            used = 0
+            offset, kept = (candidate, used - candidate_used) if candidate else (start, 0)
+            offsets.append(offset)
+            used, candidate = kept, 0
+            if used + cells > width:
+                offsets.append(start)
+                used = 0
+            begun = True
         used += cells
+        if text[start:end] != " ":
+            begun = True
+        elif begun:
+            candidate, candidate_used = end, used
     return offsets
 
 

@@ -28,4 +28,6 @@ def test_the_search_shows_others_on_its_first_page(talk: Talk) -> None:
     talk.say("The boiler in the cellar was warm, said the plumber.", to="other")
     pages = [talk.ask("plumber boiler", limit=10, page=page) for page in (1, 2)]
     assert "other" in {one.conversation for one in pages[0].hits}
+    figures = [one.shown_score for page in pages for one in page.hits]
+    assert figures == sorted(figures, reverse=True), "each list is in the order of its figures"
     assert len({one.id for page in pages for one in page.hits}) == 15

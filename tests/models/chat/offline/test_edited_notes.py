@@ -40,7 +40,7 @@ def quoted(text: str) -> list[str]:
 def test_a_change_told_now_replaces_what_the_head_says() -> None:
     said = ask(HEAD, now=(EDIT,))
     assert quoted(said) == ["Flight BA117 leaves at 10:55."]
-    assert "[MEMORY.md]" in said
+    assert "[MEMORY.md] · exact" in said
 
 
 def test_what_the_change_leaves_alone_is_quoted_still() -> None:
@@ -109,8 +109,8 @@ def test_a_comment_in_a_file_of_notes_is_no_note() -> None:
 def test_a_quote_of_the_head_is_cited_by_the_line_where_it_begins() -> None:
     held = "- The hotel is\n  the Alba.\n- Flight BA117 leaves\n  at 10:55."
     for lines, cited in (
-        ((5, 8), "[Trip · 2026-03-14 · MEMORY.md:7]"),
-        ((5, 9), "[Trip · 2026-03-14 · MEMORY.md#L5-L9]"),
+        ((5, 8), "[Trip · 2026-03-14 · MEMORY.md:7] · exact"),
+        ((5, 9), "[Trip · 2026-03-14 · MEMORY.md#L5-L9] · exact"),
     ):
         citation = Citation(kind="memory", ref="MEMORY.md", title="Trip", time=MARCH, lines=lines)
         asked = request(system(Text(f"## Trip\n{held}", injected="memory")), user(Text(ASKED)))

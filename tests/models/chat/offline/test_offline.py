@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foundation.trust import Citation, Trust
-from models.chat.offline.phrases import CHINESE, asks, phrases_for
+from models.chat.offline.phrases import CHINESE, ENGLISH, asks, phrases_for
 from models.chat.offline.provider import answer
 from models.chat.offline.quotes import quotable_sentences
 from models.chat.open import open_model
@@ -50,7 +50,22 @@ def test_it_quotes_what_answers_first_with_citation_date_and_trust() -> None:
     assert quoted(said)[0] == "The flight leaves at 09:40 from gate B22."
     assert "[Trip · Ann · 2026-03-14 · e_1] · exact" in said
     assert "not a language model" in said
-    assert said.index("e_1") < said.index("e_2")
+    assert "e_2" not in said, "lemons say nothing of a flight"
+
+
+def test_what_else_says_something_of_it_is_listed_with_a_line_of_its_text() -> None:
+    gate = recalled("Gate B22 is where the flight to Rome leaves, says the board.", "e_4", trust=Trust.APPROXIMATE)
+    many = [
+        recalled(f"Flight number {number} leaves from gate {number} at {number} o'clock.", f"e_1{number}")
+        for number in range(4)
+    ]
+    said = ask("From which gate does my flight leave?", TRIP, LEMONS, gate, *many)
+    _, _, listed = said.partition(ENGLISH.more)
+    lines = [line for line in listed.splitlines() if line.startswith("- ")]
+    assert lines
+    for line in lines:
+        assert line.startswith("- “") and "flight" in line.lower(), line
+    assert "lemons" not in said
 
 
 def test_what_another_reader_doubts_is_said() -> None:

@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from tui.widgets.transcript.wrap import hard_breaks, line_breaks
+from tui.widgets.transcript.wrap import code_breaks, line_breaks
 
 WORDS = st.text(alphabet=st.sampled_from("ab 、。（字漢한🙂é👩‍👧-/"), max_size=200)
 
@@ -20,13 +20,24 @@ def cut(text: str, offsets: list[int]) -> list[str]:
 def test_no_line_is_wider_than_the_view(text: str, width: int) -> None:
     for line in cut(text, line_breaks(text, width)):
         assert cell_len(line.rstrip(" ")) <= width
-    for line in cut(text, hard_breaks(text, width)):
+    for line in cut(text, code_breaks(text, width)):
         assert cell_len(line) <= width
 
 
 @given(WORDS, st.integers(2, 40))
 def test_nothing_is_lost_between_lines(text: str, width: int) -> None:
     assert "".join(cut(text, line_breaks(text, width))) == text
+
+
+def test_code_breaks_after_a_space_and_else_at_the_edge() -> None:
+    code = "    return argument_one + argument_two  # sum"
+    assert cut(code, code_breaks(code, 22)) == ["    return ", "argument_one + ", "argument_two  # sum"]
+    assert cut("    " + "x" * 12, code_breaks("    " + "x" * 12, 8)) == ["    xxxx", "xxxxxxxx"]
+
+
+@given(WORDS, st.integers(2, 40))
+def test_nothing_of_code_is_lost_between_lines(text: str, width: int) -> None:
+    assert "".join(cut(text, code_breaks(text, width))) == text
 
 
 def test_english_breaks_at_spaces() -> None:
