@@ -171,6 +171,7 @@ def plan_object(planned: ForgetPlan) -> dict[str, Any]:
         "pages": planned.pages,
         "names": planned.names,
         "also_said": list(planned.also_said),
+        "also_in": list(planned.also_in),
         "kept": list(planned.kept),
     }
 

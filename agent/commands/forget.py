@@ -91,11 +91,11 @@ async def _show_what_stays(session: Session, what: ForgetPlan) -> bool:
 
 def plan_rows(what: ForgetPlan) -> list[tuple[str, str]]:
     """Rows of a name and a sentence: what goes, what changes, and what stays."""
-    from agent.services.forget import changes
+    from agent.services.forget import also_said_sentence, changes
 
     rows: list[tuple[str, str]] = []
     for entry in what.entries[:MOST_ROWS]:
-        rows.append(("goes", f"{entry.time.astimezone():%Y-%m-%d} {entry.by}: {entry.line}"))
+        rows.append(("goes", f"{entry.time.astimezone():%Y-%m-%d} {entry.by}: {entry.line} ({entry.why})"))
     if (more := what.entry_count - len(what.entries[:MOST_ROWS])) > 0:
         rows.append(("", f"… and {more:,} more entries"))
     for found in what.conversations[:MOST_ROWS]:
@@ -107,10 +107,12 @@ def plan_rows(what: ForgetPlan) -> list[tuple[str, str]]:
     if what.lines:
         rows.append(("", f"/forget … {KEEP_NOTES} leaves the lines of your notes as they are."))
     rows += [("changes", f"{visible_line(name)} becomes {new}: its name holds it") for name, new in what.renamed[:5]]
+    for entry in what.derived[:MOST_ROWS]:
+        rows.append(("changes", f"{entry.time.astimezone():%Y-%m-%d} {entry.by}: {entry.line} ({entry.why})"))
     also = "; ".join([*changes(what), "index, versions, drafts, checkpoints, caches"])
     rows.append(("changes", also))
-    if what.also_said:
-        rows.append(("stays", f"{', '.join(what.also_said[:5])} say parts of it by themselves"))
+    if stays := also_said_sentence(what):
+        rows.append(("stays", stays.removeprefix("Stays: ")))
     if what.kept:
         rows.append(("stays", f"{', '.join(map(visible_line, what.kept[:5]))}: files of your own that hold it"))
     rows.append(("no undo", "It is taken out of every file here, and looked for. Backups hold it still."))

@@ -21,7 +21,7 @@ from foundation.program import PROGRAM, own_command
 if TYPE_CHECKING:  # the help of a command must not load the store
     from memory.forget.choice import Chosen
     from memory.forget.job import Forgetting
-    from memory.forget.plan import ForgetPlan
+    from memory.forget.plan import ForgetPlan, PlannedEntry
     from memory.forget.work import ForgetWork, StepCounts
     from memory.forgotten.journal import ForgetJob
     from memory.memory import Memory
@@ -112,7 +112,8 @@ def forget_everywhere(
 
     job = forget(memory, what, on_step)
     left = renew_locations(memory, locations, on_step) if locations is not None else ()
-    return ForgetReceipt(job, tuple(receipt_lines(memory, job, left)), left)
+    lines = (*receipt_lines(memory, job, left), also_said_sentence(what))
+    return ForgetReceipt(job, tuple(filter(None, lines)), left)
 
 
 def forget(memory: Memory, what: ForgetPlan, on_step: Callable[[str], None] = lambda _: None) -> ForgetJob:
@@ -187,23 +188,34 @@ def open_jobs(memory: Memory) -> list[str]:
 def plan_lines(what: ForgetPlan) -> list[str]:
     """The plan for a person: what goes, with first lines; what changes; what stays."""
     lines = [f"What would go of {what.title}:"]
-    lines += [f"  {entry.id}  {entry.time.astimezone():%Y-%m-%d}  {entry.by}: {entry.line}" for entry in what.entries]
+    lines += [f"  {_entry_line(entry)}" for entry in what.entries]
     if (more := what.entry_count - len(what.entries)) > 0:
         lines.append(f"  … and {more:,} more entries")
     for found in what.conversations:
         lines.append(f"  {found.id}  {found.kind} “{found.title}”, {found.entries:,} entries")
     lines += [f"  {number}. {line.file}:{line.number}  {line.text}" for number, line in enumerate(what.lines, 1)]
     lines += [f"  changes: {name} becomes {new}, for its name holds the words" for name, new in what.renamed]
+    lines += [f"  changes: {_entry_line(entry)}" for entry in what.derived]
     lines += [f"  changes: {change}" for change in changes(what)]
-    if what.also_said:
-        lines.append(f"Stays: {', '.join(what.also_said)} say parts of the same by themselves.")
+    if stays := also_said_sentence(what):
+        lines.append(f"{stays} Entries: {', '.join(what.also_said)}.")
     if what.kept:
         lines.append(f"Stays: {', '.join(what.kept[:20])} hold it, and are your own files: change them yourself.")
     return lines
 
 
+def _entry_line(entry: PlannedEntry) -> str:
+    return f"{entry.id}  {entry.time.astimezone():%Y-%m-%d}  {entry.by}: {entry.line}  ({entry.why})"
+
+
+def also_said_sentence(what: ForgetPlan) -> str:
+    """A sentence about conversations that stay and hold the same text by themselves; "" for none."""
+    places = ", ".join(f"“{found.title}” ({found.id})" if found.title else found.id for found in what.also_in)
+    return f"Stays: the same text, or parts of it, is in {places}, too." if places else ""
+
+
 def changes(what: ForgetPlan) -> list[str]:
-    """What changes besides, as counts: entries that were made of it, titles and labels, pages."""
+    """What changes besides, as counts: entries that stay and change, titles and labels, pages."""
     also = (("derived", what.derived_count), ("names", what.names), ("pages", what.pages))
     return [counted_as(name, count) for name, count in also if count]
 
@@ -245,11 +257,11 @@ def receipt_lines(memory: Memory, job: ForgetJob, left: Sequence[UnreachedLocati
 
 _SINGULAR: Final = {
     "entries": "entry",
-    "derived": "entry made of them",
+    "derived": "other entry in part",
     "names": "title or label",
     "copies": "older copy",
 }
-_PLURAL: Final = {"derived": "entries made of them", "names": "titles and labels", "copies": "older copies"}
+_PLURAL: Final = {"derived": "other entries in part", "names": "titles and labels", "copies": "older copies"}
 
 
 def counted_as(name: str, count: int) -> str:
@@ -258,14 +270,16 @@ def counted_as(name: str, count: int) -> str:
 
 
 def sync_notice(memory: Memory) -> str:
-    """A sentence about the places of sync where it stands until this device, and others, have synced; "" for none."""
-    from memory.sync.status import has_sent, stale_locations
+    """A sentence about the locations of sync and the devices that hold it still, and which has to sync; "" for none."""
+    from memory.sync.status import stale_locations, untold_locations, used_locations
 
     now = f"`{PROGRAM} sync now`"
     if where := ", ".join(stale_locations(memory)):
         return f"It is at {where} still: {now} takes it from there, and from other devices."
-    if has_sent(memory):
-        return f"Other devices hold what they took of it until they have synced: {now} tells them."
+    if untold_locations(memory):
+        return f"Other devices hold what they took of it: {now} here tells them, and then {now} there takes it."
+    if used_locations(memory):
+        return f"Other devices hold what they took of it until they sync the next time: {now} there takes it."
     return ""
 
 

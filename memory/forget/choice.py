@@ -21,6 +21,7 @@ from memory.memory import Memory
 from memory.records import Conversation
 
 SHORTEST_PHRASE = 2  # characters
+_HOLDS = "holds the words"
 _TITLES = """SELECT title FROM conversations
     UNION ALL SELECT CAST(source || char(10) || name || char(10) || root AS BLOB) FROM knowledge"""
 
@@ -34,10 +35,11 @@ class NamedLine(Struct, frozen=True):
 
 
 class Chosen(Struct, kw_only=True):
-    """What was named. `words` are how the phrase is written where it was found; none where no phrase was named."""
+    """What was named. `entries` are seqs, each with why it goes. `words` are how the phrase is written where it was
+    found; none where no phrase was named."""
 
     title: str
-    entries: dict[int, None] = field(default_factory=dict[int, None])
+    entries: dict[int, str] = field(default_factory=dict[int, str])
     conversations: dict[int, None] = field(default_factory=dict[int, None])
     lines: dict[NamedLine, None] = field(default_factory=dict[NamedLine, None])
     words: dict[str, None] = field(default_factory=dict[str, None])
@@ -58,7 +60,8 @@ def choose_named(memory: Memory, name: str) -> Chosen:
 
 
 def choose_words(memory: Memory, phrase: str) -> Chosen:
-    """Every entry, and every line of a note, that holds the phrase: in any case, with any white space between words.
+    """Every entry whose text or id holds the phrase, and every line of a note that does: in any case, with any white
+    space between words. Of an entry that holds it elsewhere, as in a passage that was recalled with it, only that goes.
 
     Pages of files and knowledge go with the whole file. Raises Misuse for a phrase that is too short.
     """
@@ -71,13 +74,11 @@ def choose_words(memory: Memory, phrase: str) -> Chosen:
     whole = _whole_kinds(memory)
     for batch in entry_bytes(memory):
         for entry in batch:
-            text, rest = to_text(entry.text), to_text(entry.rest)
-            hits = _hits(pattern, f"{text}\0{rest}")
-            if not hits:
-                continue
-            chosen.words.update(dict.fromkeys(hits))
-            if entry.kind not in DERIVED:  # they are made anew
-                _take(chosen, whole, entry.seq, entry.conversation)
+            own, rest = f"{to_text(entry.text)}\0{entry.id}", to_text(entry.rest + b"\0" + entry.sent)
+            hits = _hits(pattern, own)
+            chosen.words.update(dict.fromkeys((*hits, *_hits(pattern, rest))))
+            if hits and entry.kind not in DERIVED:  # they are made anew
+                _take(chosen, whole, entry.seq, entry.conversation, _HOLDS)
     for line in _lines_where(memory, lambda text: bool(_hits(pattern, text))):
         chosen.lines[line] = None
         chosen.words.update(dict.fromkeys(_hits(pattern, line.text)))
@@ -111,7 +112,8 @@ def choose_before(memory: Memory, moment: datetime) -> Chosen:
     chosen.conversations.update((seq, None) for (seq,) in memory.cold.read(lambda db: fetch(db, ended, (ms,))))
     older = """SELECT e.seq FROM entries e JOIN conversations c ON c.seq = e.conversation
                WHERE e.time_ms < ? AND c.updated_ms >= ? AND c.kind IN ('chat', 'delegate') ORDER BY e.seq"""
-    chosen.entries.update((seq, None) for (seq,) in memory.cold.read(lambda db: fetch(db, older, (ms, ms))))
+    why = f"from before {moment:%Y-%m-%d}"
+    chosen.entries.update((seq, why) for (seq,) in memory.cold.read(lambda db: fetch(db, older, (ms, ms))))
     memory.hot.look()
     for note in memory.hot.notes():
         if note.time is not None and note.time < moment:
@@ -133,7 +135,7 @@ def _entries_of_id(memory: Memory, name: str) -> Chosen | None:
         return None
     chosen, whole = Chosen(title=f"{name}"), _whole_kinds(memory)
     for entry in found:
-        _take(chosen, whole, entry.seq, entry.conversation_seq)
+        _take(chosen, whole, entry.seq, entry.conversation_seq, f"on page {name}" if page else "named")
     return chosen
 
 
@@ -175,11 +177,11 @@ def _whole_kinds(memory: Memory) -> frozenset[int]:
     return frozenset(seq for (seq,) in memory.cold.read(lambda db: fetch(db, sql)))
 
 
-def _take(chosen: Chosen, whole: frozenset[int], entry: int, conversation: int) -> None:
+def _take(chosen: Chosen, whole: frozenset[int], entry: int, conversation: int, why: str) -> None:
     if conversation in whole:
         chosen.conversations[conversation] = None
     else:
-        chosen.entries[entry] = None
+        chosen.entries[entry] = why
 
 
 def _hits(pattern: "re.Pattern[str]", text: str) -> list[str]:

@@ -7,11 +7,13 @@ from memory.cold.sql import each
 from memory.forget.choice import Chosen
 from memory.forget.job import Forgetting
 from memory.forget.plan import plan_forgetting
+from memory.forgotten.fingerprints import FORGOTTEN
 from memory.forgotten.journal import ForgetJob
 from memory.forgotten.tombstones import EntryTombstone, ForgottenName
 from memory.memory import Memory
 
-_NAMES = "SELECT e.seq, c.source, c.id, e.id FROM entries e JOIN conversations c ON c.seq = e.conversation"
+_NAMES = """SELECT e.seq, c.source, c.id, e.id FROM entries e JOIN conversations c ON c.seq = e.conversation
+    WHERE e.body IS NULL OR CAST(e.body AS BLOB) <> ?"""
 
 
 class ForeignTombstones:
@@ -35,12 +37,15 @@ class ForeignTombstones:
         new = stones.missing(tokens)
         if not new:
             return None
-        rows = self._memory.cold.read(lambda db: list(each(db, _NAMES)))
+        blank = (FORGOTTEN.encode(),)  # it came without its words
+        rows = self._memory.cold.read(lambda db: list(each(db, _NAMES, blank)))
         wanted = frozenset(new)
         seqs = [seq for seq, *name in rows if ForgottenName(*name).token in wanted]
         job: ForgetJob | None = None
         if seqs:
-            chosen = Chosen(title="what another device forgot", entries=dict.fromkeys(seqs))
+            chosen = Chosen(
+                title="what another device forgot", entries=dict.fromkeys(seqs, "forgotten on another device")
+            )
             job = self._forgetting.begin(plan_forgetting(self._memory, chosen, from_ms(forgotten_ms)))
         stones.add(EntryTombstone(token=token, forgotten_ms=forgotten_ms) for token in new)
         return self._forgetting.run(job) if job else None

@@ -12,6 +12,7 @@ import apsw
 from memory.archive.rows import pages as page_rows
 from memory.cold.sql import batches, each, first, marks, run
 from memory.errors import NotFound, StorageUnreachable
+from memory.forget.lineage import citing
 from memory.forget.work import DAMAGED, UNREACHABLE, ForgetWork, StepCounts, entry_bytes, found_in
 
 _EXISTS = "SELECT 1 FROM conversations WHERE seq = ?"
@@ -48,14 +49,15 @@ def forget_pages(work: ForgetWork) -> StepCounts:
 
 
 def _archived(work: ForgetWork) -> tuple[list[int], int, list[int]]:
-    """Entries on pages that are forgotten or hold any of the words; how many cannot be reached; which are damaged."""
-    found: set[int] = set()
+    """Entries on pages that are forgotten, or that change; how many cannot be reached; which are damaged."""
+    found, cited = set[int](), work.memory.cold.read(lambda db: citing(db, work))
     unreachable, damaged = 0, list[int]()
     for batch in entry_bytes(work.memory):
         on_pages = [entry for entry in batch if entry.is_archived]
         found.update(entry.seq for entry in on_pages if entry.seq in work.job.entries)
+        found.update(entry.seq for entry in on_pages if entry.seq in cited)
         earlier = list(filter(work.is_earlier, on_pages))
-        found.update(earlier[index].seq for index in found_in(work.prints, [entry.text for entry in earlier]))
+        found.update(earlier[index].seq for index in found_in(work.prints, [entry.words for entry in earlier]))
         unreachable += sum(entry.unread == UNREACHABLE for entry in on_pages)
         damaged += [entry.seq for entry in on_pages if entry.unread == DAMAGED and entry.seq not in work.job.entries]
     return sorted(found), unreachable, damaged

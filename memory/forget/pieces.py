@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from memory.forget.escapes import escaped_forms
+from memory.forgotten.fingerprints import FORGOTTEN
 
 SHORTEST_LINE: Final = 12  # characters: a shorter line is said by many
 PART: Final = 48  # characters of a part of a long line, about
@@ -18,13 +19,20 @@ _MOMENT: Final = re.compile(r"\d{4}-\d\d|\d{1,2}:\d\d|[\d,.%$€£]+$")
 _MARKUP: Final = re.compile(r"^[\s#>*+-]+")
 _WORD: Final = re.compile(r"\S+")
 _IMAGE: Final = re.compile(r"clipboard-[0-9a-f]{12}\.png")
+_MARK: Final = re.compile(rf"{re.escape(FORGOTTEN)}|\[(?:private|injected|secret: [a-z0-9-]+)\]")
+"""What this program writes in the place of words: many texts hold it, and it says nothing of them."""
 MOST_PIECES: Final = 2000  # of one text
 
 
 def pieces_of(text: str) -> list[str]:
-    """The pieces of a text, each once, in order."""
-    found = dict.fromkeys(_pieces(text))
+    """The pieces of a text, each once, in order; none of what stands in it for words that were taken out."""
+    found = dict.fromkeys(_pieces(_MARK.sub("\n", text)))
     return list(found)[:MOST_PIECES]
+
+
+def is_mark(text: str) -> bool:
+    """Whether the text holds a mark in the place of words that were taken out."""
+    return _MARK.search(text) is not None
 
 
 def images_in(text: str) -> list[str]:

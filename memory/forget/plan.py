@@ -1,7 +1,7 @@
 """The plan of a forgetting: what would go, for a person to see, and the job that does it."""
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -16,11 +16,13 @@ from foundation.paths import draft_name
 from foundation.terminal_text import visible_line
 from memory.cold.encoding import to_bytes
 from memory.cold.recalled_results import both_forms
-from memory.cold.sql import batches, each, fetch, marks
+from memory.cold.sql import batches, fetch, marks
 from memory.forget.choice import Chosen, NamedLine
-from memory.forget.pieces import cases, encodings, images_in, pieces_of
+from memory.forget.lineage import derived_of
+from memory.forget.pieces import cases, encodings, images_in, is_mark, pieces_of
+from memory.forget.said_elsewhere import Pieces, give_up_what_stays, roles_of_sources
 from memory.forget.scan import files_below, is_ours
-from memory.forget.work import ForgetWork, entry_bytes, found_in, line_hash
+from memory.forget.work import ForgetWork, line_hash
 from memory.forgotten.fingerprints import Fingerprints
 from memory.forgotten.journal import ForgetJob, NoteLine
 from memory.memory import Memory
@@ -45,9 +47,12 @@ class PlannedEntry(Struct, frozen=True, kw_only=True):
     by: str
     line: str
     kind: str
+    why: str
 
 
-class ForgottenConversation(Struct, frozen=True, kw_only=True):
+class NamedConversation(Struct, frozen=True, kw_only=True):
+    """A conversation that goes as a whole, or that says the same and stays."""
+
     id: str
     title: str
     kind: str
@@ -63,11 +68,12 @@ class ForgetPlan(Struct, frozen=True, kw_only=True):
     entry_count: int = 0
     derived: tuple[PlannedEntry, ...] = ()
     derived_count: int = 0
-    conversations: tuple[ForgottenConversation, ...] = ()
+    conversations: tuple[NamedConversation, ...] = ()
     lines: tuple[NamedLine, ...] = ()
     pages: int = 0
     names: int = 0  # titles, labels and tags
     also_said: tuple[str, ...] = ()  # ids of entries that stay and say the same in parts
+    also_in: tuple[NamedConversation, ...] = ()  # where these are
     renamed: tuple[tuple[str, str], ...] = ()  # notes whose names hold the words, and their new names
     kept: tuple[str, ...] = ()  # the person's own files that hold the words, and stay
 
@@ -87,7 +93,7 @@ def plan_forgetting(memory: Memory, chosen: Chosen, now: datetime) -> ForgetPlan
     secret = memory.cold.secret
     entries, conversations = list(chosen.entries), list(chosen.conversations)
     words = Fingerprints.of(encodings(cases(chosen.words)), secret)
-    pieces = Fingerprints.of((raw for piece in _pieces(memory, chosen) for raw in encodings_of_piece(piece)), secret)
+    pieces = Pieces(_pieces(memory, chosen), secret)
     own = memory.cold.read(_own_words)
     if words.holds(own):
         raise Misuse(
@@ -95,8 +101,8 @@ def plan_forgetting(memory: Memory, chosen: Chosen, now: datetime) -> ForgetPlan
             f"{chosen.title} is a word that Palimpsest's own files are made of: it would be found for ever.",
             "Name more of the words, or an id.",
         )
-    pieces = pieces.without(pieces.found(own))
-    pieces, also_said = _without_said_elsewhere(memory, pieces, words, entries, conversations)
+    pieces.give_up(pieces.prints.found(own))
+    also = give_up_what_stays(memory, pieces, words, entries, conversations)
     job = ForgetJob(
         id=new_id("f"),
         begun_ms=to_ms(now),
@@ -104,7 +110,7 @@ def plan_forgetting(memory: Memory, chosen: Chosen, now: datetime) -> ForgetPlan
         conversations=tuple(conversations),
         refs=tuple(_refs(memory, entries, conversations)),
         lines=tuple(NoteLine(line_hash(secret, line.file), line_hash(secret, line.text)) for line in chosen.lines),
-        prints=(*words.prints, *pieces.prints),
+        prints=(*words.prints, *pieces.prints.prints),
         typed=tuple(_typed(memory, chosen)),
         images=tuple(_images(memory, chosen)),
     )
@@ -114,11 +120,11 @@ def plan_forgetting(memory: Memory, chosen: Chosen, now: datetime) -> ForgetPlan
     work = ForgetWork(
         memory, job := replace(job, kept=tuple(map(work.hashed, kept)), kept_prints=tuple(sorted(staying)))
     )
-    derived = _derived(work, set(entries), set(conversations))
+    derived = derived_of(work, entries, conversations)
     return ForgetPlan(
         title=chosen.title,
         job=job,
-        entries=tuple(_planned(memory, entries)),
+        entries=tuple(_planned(memory, chosen.entries)),
         entry_count=len(entries),
         derived=tuple(_planned(memory, derived)),
         derived_count=len(derived),
@@ -126,7 +132,10 @@ def plan_forgetting(memory: Memory, chosen: Chosen, now: datetime) -> ForgetPlan
         lines=tuple(_all_lines(work, chosen)),
         pages=len(pages_of(memory, [*entries, *derived], conversations)),
         names=_names(work),
-        also_said=tuple(also_said),
+        also_said=tuple(entry.id for entry in memory.conversations.entries(also.entries).values()),
+        also_in=tuple(
+            replace(found, title=work.replaced(found.title)) for found in _conversations(memory, also.conversations)
+        ),
         renamed=tuple(_renamed(work)),
         kept=kept,
     )
@@ -158,14 +167,9 @@ def keeping_lines(memory: Memory, plan: ForgetPlan, lines: Collection[NamedLine]
     return replace(plan, job=job, lines=tuple(line for line in plan.lines if line not in lines))
 
 
-def encodings_of_piece(piece: str) -> set[bytes]:
-    """The bytes under which a piece is looked for."""
-    return {raw for raw in encodings([piece]) if raw.lower() == raw or raw.upper() != raw}
-
-
 def _pieces(memory: Memory, chosen: Chosen) -> list[str]:
     pieces: dict[str, None] = {}
-    sources = memory.cold.read(_sources)
+    sources = memory.cold.read(roles_of_sources)
     for entry in _all_entries(memory, chosen):
         if entry.seq not in sources:  # it repeats others, in a frame of our own words
             continue
@@ -201,6 +205,8 @@ def _title_of(memory: Memory, entry: Entry, text: str) -> list[str]:
     if entry.role is not Role.USER or entry.kind is not EntryKind.MESSAGE:
         return []
     title = memory.conversations.at(entry.conversation_seq).title.rstrip("… ")
+    if is_mark(title):
+        return []
     said = " ".join(text.split())
     return [title] if len(title) >= _SHORTEST_TITLE and said.startswith(" ".join(title.split())) else []
 
@@ -216,53 +222,6 @@ def _text(memory: Memory, entry: Entry) -> str:
     return memory.vault.readable_text(entry).text if entry.text is None else entry.text
 
 
-def _without_said_elsewhere(
-    memory: Memory, pieces: Fingerprints, words: Fingerprints, entries: Sequence[int], conversations: Sequence[int]
-) -> tuple[Fingerprints, list[str]]:
-    """The pieces that no source that stays says by itself, and the ids of those that do say some.
-
-    No source is what was derived, and what a model or a tool said after it in the same conversation: that repeats it.
-    """
-    if not pieces:
-        return pieces, []
-    first_seq = _first_seqs(memory, entries)
-    going, whole = set(entries), set(conversations)
-    sources = memory.cold.read(_sources)
-    by: list[int] = []
-    for batch in entry_bytes(memory):
-        staying = [
-            entry
-            for entry in batch
-            if entry.seq in sources
-            and entry.seq not in going
-            and entry.conversation not in whole
-            and not (sources[entry.seq] != Role.USER.value and entry.seq > first_seq.get(entry.conversation, _LAST))
-        ]
-        for index in found_in(pieces, [entry.text for entry in staying]):
-            if said := pieces.found(staying[index].text) - set(words.prints):
-                pieces = pieces.without(said)
-                by.append(staying[index].seq)
-    ids = [entry.id for entry in memory.conversations.entries(by[:20]).values()]
-    return pieces, ids
-
-
-def _first_seqs(memory: Memory, entries: Sequence[int]) -> dict[int, int]:
-    found: dict[int, int] = {}
-    for batch in batches(list(entries)):
-        sql = f"SELECT conversation, min(seq) FROM entries WHERE seq IN ({marks(batch)}) GROUP BY conversation"
-        for conversation, seq in memory.cold.read(lambda db, sql=sql, batch=batch: fetch(db, sql, batch)):
-            found[conversation] = min(seq, found.get(conversation, seq))
-    return found
-
-
-def _sources(db: apsw.Connection) -> dict[int, str]:
-    """The role of every entry that is no derived one."""
-    kinds = f"'{EntryKind.OBSERVATION.value}', '{EntryKind.SUMMARY.value}'"
-    sql = f"""SELECT e.seq, e.role FROM entries e JOIN terms t ON t.entry = e.seq
-              WHERE NOT t.derived AND e.kind NOT IN ({kinds})"""
-    return dict(each(db, sql))
-
-
 def _refs(memory: Memory, entries: Sequence[int], conversations: Sequence[int]) -> list[str]:
     secret, refs = memory.cold.secret, dict[str, None]()
     for batch in batches(list(entries)):
@@ -275,22 +234,8 @@ def _refs(memory: Memory, entries: Sequence[int], conversations: Sequence[int]) 
     return list(refs)
 
 
-def _derived(work: ForgetWork, entries: set[int], conversations: set[int]) -> list[int]:
-    """Entries that stay, and of which something goes: they hold the words, or were made of what goes."""
-    found: set[int] = set()
-    if work.prints:
-        for batch in entry_bytes(work.memory):
-            bodies = [entry.words for entry in batch]
-            hits = [batch[index] for index in found_in(work.prints, bodies)]
-            found.update(hit.seq for hit in hits if hit.conversation not in conversations)
-    for batch in batches(sorted(entries)):
-        sql = f"SELECT seq FROM entries WHERE kind = '{EntryKind.OBSERVATION.value}' AND parent IN ({marks(batch)})"
-        found.update(seq for (seq,) in work.memory.cold.read(lambda db, sql=sql, batch=batch: fetch(db, sql, batch)))
-    return sorted(found - entries)
-
-
-def _planned(memory: Memory, seqs: Sequence[int]) -> list[PlannedEntry]:
-    found = memory.conversations.entries(seqs[:MOST_SHOWN])
+def _planned(memory: Memory, reasons: Mapping[int, str]) -> list[PlannedEntry]:
+    found = memory.conversations.entries(list(reasons)[:MOST_SHOWN])
     return [
         PlannedEntry(
             id=entry.id,
@@ -299,6 +244,7 @@ def _planned(memory: Memory, seqs: Sequence[int]) -> list[PlannedEntry]:
             by=entry.said_by,
             line=first_line(_text(memory, entry)),
             kind=entry.kind.value,
+            why=reasons[entry.seq],
         )
         for entry in found.values()
     ]
@@ -310,10 +256,10 @@ def first_line(text: str) -> str:
     return visible_line(line if len(line) <= _LINE else f"{line[: _LINE - 1]}…")
 
 
-def _conversations(memory: Memory, seqs: Sequence[int]) -> list[ForgottenConversation]:
+def _conversations(memory: Memory, seqs: Sequence[int]) -> list[NamedConversation]:
     sql = "SELECT count(*) FROM entries WHERE conversation = ?"
     return [
-        ForgottenConversation(
+        NamedConversation(
             id=found.id,
             title=visible_line(found.title),
             kind=found.kind,

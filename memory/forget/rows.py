@@ -8,14 +8,12 @@ other entries the words themselves are replaced.
 
 import re
 from collections.abc import Collection, Sequence
-from contextlib import suppress
 from typing import Any, Final, cast
 
 import apsw
 import msgspec
 
 from foundation.privacy import Cleared, as_stored, cleared_fields
-from foundation.trust import Citation
 from memory.cold.changes import note_change, put_terms
 from memory.cold.encoding import from_meta, from_parts, readable_meta, to_parts, unpack
 from memory.cold.entries import replace_text
@@ -24,8 +22,9 @@ from memory.cold.integrity.row_hashes import seal_rows
 from memory.cold.sql import batches, each, fetch, first, marks, run
 from memory.cold.sync_words import entry_rewritten
 from memory.errors import Damaged, StoreBusy
+from memory.forget.lineage import citing, conversations_of, is_cited, repeating, summaries_of
 from memory.forget.replacement import walked
-from memory.forget.work import FORGOTTEN, ForgetWork, StepCounts, drop_requests, entry_bytes, found_in
+from memory.forget.work import FORGOTTEN, ForgetWork, StepCounts, drop_requests
 from memory.records import EntryKind, new_id
 from models.cleared_parts import cleared_parts
 from models.messages import Image, MessagePart, RecalledSpan, Text
@@ -43,33 +42,22 @@ def forget_rows(work: ForgetWork) -> StepCounts:
     """Blanks the job's entries, and takes their words out of all others."""
     cold, job = work.memory.cold, work.job
     cold.recover()
-    repeating = _repeating(work)
+    holding = {entry.seq for entry in repeating(work)}
 
     def transaction(db: apsw.Connection) -> tuple[int, int, int]:
         chosen = _existing(db, job.entries)
-        _refuse_in_use(db, {*chosen, *repeating})
+        _refuse_in_use(db, {*chosen, *holding})
         observations = _forget_observations(db, chosen)
         chosen = _existing(db, chosen)
         changed = [seq for seq in chosen if _blank(db, work, seq)]
-        summaries = _summaries_of(db, chosen)
-        derived = sorted({*repeating, *summaries, *_citing(db, work)} - {*chosen})
+        summaries = summaries_of(db, chosen)
+        derived = sorted({*holding, *summaries, *citing(db, work)} - {*chosen})
         replaced = [seq for seq in derived if _replace(db, work, seq, is_summary=seq in summaries)]
-        drop_requests(db, _conversations_of(db, [*changed, *replaced]))
+        drop_requests(db, conversations_of(db, [*changed, *replaced]))
         return len(chosen), observations, len(replaced)
 
     entries, observations, replaced = cold.write(transaction)
     return StepCounts({"entries": entries, "observations": observations, "derived": replaced})
-
-
-def _repeating(work: ForgetWork) -> set[int]:
-    """Entries that hold any of the words."""
-    found: set[int] = set()
-    if work.prints:
-        for every in entry_bytes(work.memory):
-            batch = list(filter(work.is_earlier, every))
-            bodies = [entry.words for entry in batch]
-            found.update(batch[index].seq for index in found_in(work.prints, bodies))
-    return found
 
 
 def _existing(db: apsw.Connection, seqs: Collection[int]) -> list[int]:
@@ -82,20 +70,12 @@ def _existing(db: apsw.Connection, seqs: Collection[int]) -> list[int]:
 def _refuse_in_use(db: apsw.Connection, seqs: Collection[int]) -> None:
     sql = "SELECT DISTINCT e.conversation FROM answers a JOIN entries e ON e.seq = a.entry"
     streaming = {conversation for (conversation,) in each(db, sql)}
-    if streaming & set(_conversations_of(db, list(seqs))):
+    if streaming & set(conversations_of(db, list(seqs))):
         raise StoreBusy(
             "A conversation is in use",
             "An answer is being written in a conversation that holds what is to be forgotten.",
             "Stop the answer, or wait for it: the next command goes on with the forgetting.",
         )
-
-
-def _conversations_of(db: apsw.Connection, seqs: Sequence[int]) -> list[int]:
-    found: set[int] = set()
-    for batch in batches(sorted(seqs)):
-        sql = f"SELECT DISTINCT conversation FROM entries WHERE seq IN ({marks(batch)})"
-        found.update(row[0] for row in each(db, sql, batch))
-    return sorted(found)
 
 
 def _forget_observations(db: apsw.Connection, chosen: Sequence[int]) -> int:
@@ -118,9 +98,10 @@ def _blank(db: apsw.Connection, work: ForgetWork, seq: int) -> bool:
     """Takes all words out of an entry's row; False where that is done already."""
     row = first(db, "SELECT kind, CAST(speaker AS BLOB), body, sent, meta FROM entries WHERE seq = ?", (seq,))
     assert row is not None
-    kind, speaker, body, sent, column = row
-    meta = _without_words(readable_meta(column))
-    if body == FORGOTTEN.encode() and sent is None and (from_meta(cleared_fields(meta)) or None) == column:
+    kind, name, body, sent, column = row
+    meta, speaker = _without_words(readable_meta(column)), work.replaced(name.decode("utf-8", "replace")).encode()
+    is_bare = sent is None and speaker == name and (from_meta(cleared_fields(meta)) or None) == column
+    if body == FORGOTTEN.encode() and is_bare:
         return False
     if kind == EntryKind.OBSERVATION.value:
         run(db, "DELETE FROM entries WHERE seq = ?", (seq,))
@@ -177,7 +158,7 @@ def _remade(text: str, work: ForgetWork) -> str:
 
 def _part(part: MessagePart, work: ForgetWork) -> MessagePart:
     match part:
-        case RecalledSpan(citation=citation) if _is_cited(citation, work):
+        case RecalledSpan(citation=citation) if is_cited(citation, work):
             bare = msgspec.structs.replace(citation, title="", speaker="", place="")
             return msgspec.structs.replace(part, text=FORGOTTEN, citation=bare)
         case Image(name=name) if work.replaced(name) != name:
@@ -215,31 +196,3 @@ def _store(  # noqa: PLR0917 -- an entry's columns
     put_terms(
         db, seq, text if words is None else words, name if words is None else "", work.memory.cold.analyse, cleared
     )
-
-
-def _summaries_of(db: apsw.Connection, chosen: Sequence[int]) -> set[int]:
-    """Summaries that may tell of these entries: all that came after them in their conversations."""
-    found: set[int] = set()
-    sql = f"SELECT seq FROM entries WHERE conversation = ? AND seq > ? AND kind = '{EntryKind.SUMMARY.value}'"
-    for conversation in _conversations_of(db, chosen):
-        oldest = "SELECT min(seq) FROM entries WHERE conversation = ? AND seq IN ({})"
-        batch = list(chosen)[:500]
-        row = first(db, oldest.format(marks(batch)), (conversation, *batch))
-        found.update(seq for (seq,) in each(db, sql, (conversation, (row and row[0]) or 0)))
-    return found
-
-
-def _is_cited(citation: Citation, work: ForgetWork) -> bool:
-    return any(map(work.is_ref, (citation.ref, citation.page, citation.conversation)))
-
-
-def _citing(db: apsw.Connection, work: ForgetWork) -> set[int]:
-    """Entries with recalled passages of what goes among their sent parts."""
-    sql = "SELECT seq, sent FROM entries WHERE instr(sent, x'226369746174696f6e22')"  # "citation"
-    found: set[int] = set()
-    for seq, sent in each(db, sql) if work.job.refs else ():
-        with suppress(ValueError, msgspec.MsgspecError):
-            parts = [part for part in to_parts(sent) if isinstance(part, RecalledSpan)]
-            if any(_is_cited(part.citation, work) for part in parts):
-                found.add(seq)
-    return found

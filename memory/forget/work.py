@@ -45,7 +45,8 @@ class EntryBytes(NamedTuple):
     conversation: int
     kind: bytes
     text: bytes
-    rest: bytes
+    rest: bytes  # its meta, its speaker and its id
+    sent: bytes  # what was sent with it besides its text, such as passages that were recalled
     is_archived: bool
     id: str
     unread: str  # why its text could not be read: "", "unreachable" or "damaged"
@@ -53,8 +54,7 @@ class EntryBytes(NamedTuple):
     @property
     def words(self) -> bytes:
         """All of them, as they are and behind the escapes of JSON."""
-        raw = self.text + b"\0" + self.rest
-        return b"\0".join([raw, *map(to_bytes, unescaped(raw.decode("utf-8", "replace")))]) if b"\\" in raw else raw
+        return behind_escapes(b"\0".join((self.text, self.rest, self.sent)))
 
 
 class ForgetWork:
@@ -104,6 +104,11 @@ class ForgetWork:
         return replaced_in_escapes(self.prints, text)
 
 
+def behind_escapes(raw: bytes) -> bytes:
+    """The bytes, and how they read behind the escapes of JSON."""
+    return b"\0".join([raw, *map(to_bytes, unescaped(raw.decode("utf-8", "replace")))]) if b"\\" in raw else raw
+
+
 def line_hash(secret: bytes, line: str) -> str:
     """What stands for a line of a note, or for a name, in the journal."""
     return keyed(secret, f"line {line.strip()}")
@@ -147,9 +152,10 @@ def _of(memory: Memory, row: tuple[object, ...]) -> EntryBytes:
         unread = DAMAGED
     except NotFound:  # deleted meanwhile
         pass
-    rest = b"\0".join(part for part in (meta, sent, speaker, id_) if isinstance(part, bytes))
+    rest = b"\0".join(part for part in (meta, speaker, id_) if isinstance(part, bytes))
+    parts = sent if isinstance(sent, bytes) else b""
     name = id_.decode("utf-8", "replace") if isinstance(id_, bytes) else ""
-    return EntryBytes(seq, conversation, kind, text, rest, is_archived, name, unread)
+    return EntryBytes(seq, conversation, kind, text, rest, parts, is_archived, name, unread)
 
 
 def drop_requests(db: apsw.Connection, conversations: Sequence[int]) -> None:
@@ -167,6 +173,7 @@ __all__ = [
     "ForgetWork",
     "Step",
     "StepCounts",
+    "behind_escapes",
     "drop_requests",
     "entry_bytes",
     "found_in",

@@ -70,8 +70,26 @@ def assign(db: apsw.Connection) -> int:
     chosen = _chosen(db, size)
     if size and not any(chosen):  # what is next is too long for it
         number, chosen = number + 1, _chosen(db, 0)
+    return _put(db, number, chosen) if any(chosen) else 0
+
+
+def assign_deletions(db: apsw.Connection) -> int:
+    """Puts deletions and tombstones that are in no segment into one, and nothing else; its number, 0 where none is new.
+
+    That is the last segment only where every location has it: else it would bring something there that was not sent.
+    """
+    chosen: tuple[list[Any], ...] = ([], [], _new_deletions(db), [], _new_tombstones(db))
     if not any(chosen):
         return 0
+    number, _ = _open_segment(db)
+    having = "SELECT location FROM sync_written WHERE number = ? AND current = 1"
+    if first(db, f"SELECT 1 FROM sync_written WHERE location NOT IN ({having})", (number,)) is not None:
+        number = fetch(db, "SELECT segment FROM sync_device")[0][0] + 1
+    return _put(db, number, chosen)
+
+
+def _put(db: apsw.Connection, number: int, chosen: tuple[list[Any], ...]) -> int:
+    """Puts what these keys name into the segment: a list for each table of `_KEYS`."""
     for (table, key), keys in zip(_KEYS, chosen, strict=True):
         for batch in batches(keys):
             run(db, f"UPDATE {table} SET segment = ? WHERE {key} IN ({marks(batch)})", (number, *batch))
@@ -80,14 +98,22 @@ def assign(db: apsw.Connection) -> int:
     return number
 
 
+def _new_deletions(db: apsw.Connection) -> list[Any]:
+    sql = f"SELECT token FROM sync_deletions WHERE segment IS NULL LIMIT {FULL_COUNT}"
+    return [token for (token,) in fetch(db, sql)]
+
+
+def _new_tombstones(db: apsw.Connection) -> list[Any]:
+    sql = f"SELECT token FROM sync_forgotten WHERE segment IS NULL AND own = 1 LIMIT {_TOMBSTONES}"
+    return [token for (token,) in fetch(db, sql)]
+
+
 def _chosen(db: apsw.Connection, size: int) -> tuple[list[Any], ...]:
     """The keys of what goes into a segment that holds this many characters: a list for each table of `_KEYS`."""
     entries, size = _fitting(fetch(db, _NEW_ENTRIES), size)
     values, size = _fitting(fetch(db, _NEW_VALUES), size)
     notes, size = _fitting(_note_sizes(db, f"segment IS NULL AND own = 1 LIMIT {_NOTES}"), size)
-    tokens = fetch(db, f"SELECT token FROM sync_deletions WHERE segment IS NULL LIMIT {FULL_COUNT}")
-    forgotten = fetch(db, f"SELECT token FROM sync_forgotten WHERE segment IS NULL AND own = 1 LIMIT {_TOMBSTONES}")
-    return entries, values, [token for (token,) in tokens], notes, [token for (token,) in forgotten]
+    return entries, values, _new_deletions(db), notes, _new_tombstones(db)
 
 
 def _fitting(rows: Iterable[SqlRow], size: int) -> tuple[list[Any], int]:

@@ -17,11 +17,17 @@ from memory.records import Entry
 from memory.sync.device import Device, become_another, this_device
 from memory.sync.encryption import Keys
 from memory.sync.names import SegmentName, digest_of, name_of, parse_name
-from memory.sync.outbox import assign, content_of, operations_of
+from memory.sync.outbox import assign, assign_deletions, content_of, operations_of
 from memory.sync.segment import Segment, encode_segment
 
 VERIFIED: Final = 2**20
 """Bytes of own files that a run reads again, to see that the location still has what was written."""
+
+
+_UNTOLD: Final = """SELECT segment FROM (SELECT segment FROM sync_deletions
+        UNION SELECT segment FROM sync_forgotten WHERE own = 1)
+    WHERE segment IS NOT NULL
+    AND segment NOT IN (SELECT number FROM sync_written WHERE location = ? AND current = 1)"""
 
 
 class OwnFile(Struct, frozen=True):
@@ -92,12 +98,16 @@ class OwnLog:
         return count, size
 
     def renew(self, device: Device, listed: Mapping[str, int]) -> int:
-        """Writes those anew that hold what was deleted here since, and sends nothing else; gives their number."""
-        stale = [file for file in self._files() if file.stale]
-        for file in stale:
-            self._write_segment(device, file.number)
+        """Writes those anew that hold what was deleted here since, with the deletions and tombstones for other devices,
+        and sends nothing else; gives their number."""
+        while self._cold.write(assign_deletions):
+            pass
+        untold = self._cold.read(lambda db: fetch(db, _UNTOLD, (self._place.name,)))
+        numbers = {file.number for file in self._files() if file.stale} | {number for (number,) in untold}
+        for number in sorted(numbers):
+            self._write_segment(device, number)
         self._remove_old(listed)
-        return len(stale)
+        return len(numbers)
 
     def _is_current(self, file: OwnFile, listed: Mapping[str, int]) -> bool:
         """Whether the location has the file as it would be written now: nothing is new or gone, and as encrypted."""

@@ -4,7 +4,7 @@ These are written down when a forgetting begins: so a kill, or a location that d
 `forget`, `sync now` or start of the chat.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -12,16 +12,19 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
+from foundation.clock import to_ms
 from foundation.errors import PalimpsestError
 from foundation.files import FileLock, make_private_folder, read_bytes, remove, write_atomically
 from foundation.program import PROGRAM
 from foundation.typed_json import decode_json
+from memory.cold.sql import fetch
 from memory.forgotten.journal import ForgetJournal
 from memory.memory import Memory
 from memory.settings import SyncSettings
 from memory.sync.encryption import open_keys
+from memory.sync.forgotten import note_own
 from memory.sync.place import open_sync_place
-from memory.sync.status import stale_locations, written_locations
+from memory.sync.status import stale_locations, untold_locations, used_locations
 from memory.sync.sync import Sync
 
 TRIED_AGAIN: Final = f"`{PROGRAM} forget`, `{PROGRAM} sync now` and the next start of the chat try again."
@@ -56,15 +59,19 @@ def unreached_sentence(left: Iterable[UnreachedLocation]) -> str:
 def renew_locations(
     memory: Memory, access: LocationAccess, on_step: Callable[[str], None] = lambda _: None
 ) -> tuple[UnreachedLocation, ...]:
-    """Takes what was forgotten from the locations that answer; gives the others. Blocks.
+    """Takes what was forgotten from the locations that answer, and tells other devices there; gives those that do not
+    answer. Blocks.
 
     A PalimpsestError from `on_step` stops it: the locations that remain are among the others.
     """
     left: list[UnreachedLocation] = []
     settings, workspace = access.settings, memory.workspace
-    for name in stale_locations(memory):
+    _note_tombstones(memory)
+    stale = stale_locations(memory)
+    for name in sorted({*stale, *untold_locations(memory)}):
         if name not in settings.locations:
-            left.append(UnreachedLocation(name, "it is no location of this workspace"))
+            if name in stale:
+                left.append(UnreachedLocation(name, "it is no location of this workspace"))
             continue
         try:
             on_step(name)
@@ -79,28 +86,47 @@ def renew_locations(
         except (PalimpsestError, OSError) as error:
             reason = error.message.rstrip(".") if isinstance(error, PalimpsestError) else str(error)
             left.append(UnreachedLocation(name, reason))
-    pending_locations(memory)
+    _pending(memory, settings.locations)
     return tuple(left)
 
 
 def note_locations(memory: Memory) -> None:
-    """Writes down that what is forgotten now must leave each location that this device wrote at. Raises OSError."""
-    if written := written_locations(memory):
+    """Writes down that what is forgotten now must leave each location that this device uses, and be told there.
+    Raises OSError."""
+    if used := used_locations(memory):
         with _locked(memory.workspace.forgotten):
-            _write(memory.workspace.forgotten, {*_noted(memory.workspace.forgotten), *written})
+            _write(memory.workspace.forgotten, {*_noted(memory.workspace.forgotten), *used})
 
 
 def pending_locations(memory: Memory) -> tuple[str, ...]:
-    """Locations from which a forgetting is still to be taken. Quick without any. Raises OSError."""
+    """Locations from which a forgetting is still to be taken, or where it is to be told. Quick without any. Raises
+    OSError."""
+    return _pending(memory, None)
+
+
+def _pending(memory: Memory, known: Collection[str] | None) -> tuple[str, ...]:
+    """The same; where the locations of the settings are known, others need not be told."""
     folder = memory.workspace.forgotten
     if not _noted(folder):
         return ()
+    _note_tombstones(memory)
     with _locked(folder):
         noted = _noted(folder)
-        left = noted.intersection(stale_locations(memory))
+        untold = [name for name in untold_locations(memory) if known is None or name in known]
+        left = noted.intersection((*stale_locations(memory), *untold))
         if left != noted and not ForgetJournal(folder).open_ids():  # an open job has not come to them yet
             _write(folder, left)
     return tuple(sorted(left))
+
+
+def _note_tombstones(memory: Memory) -> None:
+    """Has other devices told of what was forgotten here: a forgetting writes its tombstones into a file."""
+    if memory.read_only or not used_locations(memory):
+        return
+    tokens = memory.conversations.tombstones.tokens()
+    known = memory.cold.read(lambda db: {token for (token,) in fetch(db, "SELECT token FROM sync_forgotten")})
+    if new := tokens - known:
+        memory.cold.write(lambda db: note_own(db, new, to_ms(memory.cold.clock.now())))
 
 
 def _noted(folder: Path) -> frozenset[str]:

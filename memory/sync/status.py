@@ -1,6 +1,7 @@
 """What a location has, and what of it could not be read: for a person."""
 
 from collections.abc import Iterable
+from typing import Final
 
 import apsw
 from msgspec import Struct
@@ -13,6 +14,8 @@ from memory.sync.inbox import waiting_counts
 from memory.sync.names import SegmentName, parse_name
 from memory.sync.other_logs import Unread, foreign_objects, unread_segments
 from memory.sync.own_log import has_unwritten
+
+_USED: Final = """SELECT location FROM sync_written WHERE current = 1 UNION SELECT location FROM sync_read"""
 
 
 class OtherDevice(Struct, frozen=True):
@@ -100,12 +103,16 @@ def stale_locations(memory: Memory) -> list[str]:
     return [location for (location,) in memory.cold.read(lambda db: fetch(db, sql))]
 
 
-def written_locations(memory: Memory) -> list[str]:
-    """Locations that have segments of this device."""
-    sql = "SELECT DISTINCT location FROM sync_written WHERE current = 1 ORDER BY location"
+def untold_locations(memory: Memory) -> list[str]:
+    """Locations where other devices cannot read yet what was deleted or forgotten here."""
+    sql = f"""SELECT l.location FROM ({_USED}) l WHERE EXISTS (
+        SELECT 1 FROM (SELECT segment FROM sync_deletions UNION SELECT segment FROM sync_forgotten WHERE own = 1) s
+        WHERE NOT EXISTS (SELECT 1 FROM sync_written w
+            WHERE w.location = l.location AND w.number = s.segment AND w.current = 1 AND w.stale = 0))
+        ORDER BY l.location"""
     return [location for (location,) in memory.cold.read(lambda db: fetch(db, sql))]
 
 
-def has_sent(memory: Memory) -> bool:
-    """Whether this device wrote anything at a location, so that others may have it."""
-    return bool(memory.cold.read(lambda db: fetch(db, "SELECT 1 FROM sync_written LIMIT 1")))
+def used_locations(memory: Memory) -> list[str]:
+    """Locations at which this device wrote, or of which it read."""
+    return sorted(location for (location,) in memory.cold.read(lambda db: fetch(db, _USED)))

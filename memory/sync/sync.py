@@ -116,7 +116,8 @@ class Sync:
         return result
 
     def renew(self, place: BackupPlace) -> int:
-        """Takes from the location what was deleted here since, and neither reads nor sends anything else.
+        """Takes from the location what was deleted here since, and tells other devices there; neither reads nor sends
+        anything else.
 
         Gives the number of files that were written anew. Raises what `run` raises.
         """

@@ -4,7 +4,11 @@ from pathlib import Path
 
 from agent.services import forget
 from foundation.privacy import clear
+from memory.forgotten.journal import ForgetJournal
+from memory.settings import SyncSettings
+from memory.sync.renewal import LocationAccess, pending_locations
 from memory.sync.sync import Sync
+from models.messages import Role
 from tests.memory.sync.devices import Hidden, Laptop, state_of
 from tests.memory.sync.test_robustness import decoded
 
@@ -102,3 +106,82 @@ def test_an_old_file_that_comes_after_the_tombstone_brings_no_words(desk: Laptop
     old.write_bytes(body)
     laptop.run(Hidden(place, rewritten))
     assert texts(laptop)[0] == "[forgotten]"
+
+
+def test_a_device_that_comes_later_has_nothing_to_forget(desk: Laptop, laptop: Laptop, place: Path) -> None:
+    """What arrives without its words is not looked for, and no job is left open."""
+    trip = desk.talk("The zanzibar canary sings.", title="The zanzibar canary sings.")
+    desk.say(trip, "You said “The zanzibar canary sings.” and no more.", Role.ASSISTANT)
+    desk.say(trip, "What about the bicycle?")
+    desk.run(place)
+    (first, *_) = desk.memory.conversations.all_entries(trip.seq)
+    forget.forget(desk.memory, forget.plan(desk.memory, named=first.id))
+    desk.run(place)
+    laptop.run(place)
+    assert ForgetJournal(laptop.workspace.forgotten).ids() == []
+    assert texts(laptop) == texts(desk)
+    assert texts(laptop)[2] == "What about the bicycle?"
+    assert state_of(laptop)["titles"] == state_of(desk)["titles"]
+
+
+def test_deleting_what_holds_a_mark_is_done(desk: Laptop) -> None:
+    first = desk.talk("The zanzibar canary sings.", title="The zanzibar canary sings.")
+    other = desk.talk("What is there?", "You said [forgotten], and no more.", title="[forgotten]")
+    forget_words(desk, "zanzibar")
+    desk.delete(first)
+    assert forget.open_jobs(desk.memory) == []
+    assert desk.found(other).title == "[forgotten]"
+
+
+def test_a_tombstone_reaches_the_location_with_the_forgetting(desk: Laptop, laptop: Laptop, place: Path) -> None:
+    """Also where this device wrote nothing of it; the other devices need one sync, and nothing else was sent."""
+    desk.talk("Keep this.", "The zanzibar canary sings.")
+    desk.run(place)
+    laptop.run(place)
+    laptop.talk("Not sent yet.", title="Of the laptop")
+    access = LocationAccess(SyncSettings(locations=[str(place)]), {})
+    plan = forget.plan(laptop.memory, named="zanzibar")
+    receipt = forget.forget_everywhere(laptop.memory, plan, access)
+    assert receipt.left == ()
+    assert "until they sync the next time" in receipt.lines[-1]
+    assert "Not sent yet" not in words_at(place)
+    desk.run(place)
+    assert texts(desk) == ["Keep this.", "[forgotten]"]
+    assert "zanzibar" not in words_at(place)
+    laptop.run(place)
+    assert "Not sent yet" in words_at(place)
+    desk.run(place)
+    assert state_of(laptop)["entries"] == state_of(desk)["entries"]
+
+
+def test_a_location_that_was_removed_is_not_told(desk: Laptop, laptop: Laptop, place: Path) -> None:
+    desk.talk("Keep this.", "The zanzibar canary sings.")
+    desk.run(place)
+    laptop.run(place)
+    plan = forget.plan(laptop.memory, named="zanzibar")
+    receipt = forget.forget_everywhere(laptop.memory, plan, LocationAccess(SyncSettings(locations=[]), {}))
+    assert receipt.left == ()
+    assert "here tells them" in receipt.lines[-1]
+    assert pending_locations(laptop.memory) == ()
+
+
+def test_a_second_location_gets_the_tombstone_and_nothing_that_was_not_sent_there(
+    desk: Laptop, place: Path, tmp_path: Path
+) -> None:
+    second = tmp_path / "second"
+    desk.talk("The zanzibar canary sings.", " ".join(str(number**5) for number in range(9000)))
+    desk.run(place)
+    desk.run(second)
+    desk.talk("Only at the first.", title="First")
+    desk.run(place)
+    assert "Only at the first" not in words_at(second)
+    places = [str(place), str(second)]
+    forget.forget_everywhere(
+        desk.memory, forget.plan(desk.memory, named="zanzibar"), LocationAccess(SyncSettings(locations=places), {})
+    )
+    for each in (place, second):
+        assert "zanzibar" not in words_at(each)
+        assert "ForgettingOperation" in words_at(each)
+    assert "Only at the first" not in words_at(second)
+    desk.run(second)
+    assert "Only at the first" in words_at(second)

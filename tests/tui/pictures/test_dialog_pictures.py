@@ -6,6 +6,7 @@ from agent.commands.forget import plan_rows
 from agent.permissions.action import Access, Action, PersonQuestion
 from agent.services.trust import link_effect
 from memory.forget.choice import NamedLine
+from memory.forget.lineage import RECALLED
 from memory.forget.plan import ForgetPlan, PlannedEntry
 from memory.forgotten.journal import ForgetJob
 from tests.tui.fakes import NOW
@@ -108,7 +109,9 @@ async def test_a_deletion_is_asked_for(picture: Picture) -> None:
 async def test_a_forgetting_is_asked_for_with_its_plan(picture: Picture) -> None:
     said = ("The code of the door is bluefin-7731. 门的密码 🔑", "What was the code again? 🙂")
     entries = tuple(
-        PlannedEntry(id=f"e_{n}", conversation="c_1", time=NOW, by="user", line=line, kind="message")
+        PlannedEntry(
+            id=f"e_{n}", conversation="c_1", time=NOW, by="user", line=line, kind="message", why="holds the words"
+        )
         for n, line in enumerate(said)
     )
     plan = ForgetPlan(
@@ -116,6 +119,17 @@ async def test_a_forgetting_is_asked_for_with_its_plan(picture: Picture) -> None
         job=ForgetJob(id="f_1", begun_ms=0),
         entries=entries,
         entry_count=40,
+        derived=(
+            PlannedEntry(
+                id="e_9",
+                conversation="c_2",
+                time=NOW,
+                by="user",
+                line="Where is the key? 🙂",
+                kind="message",
+                why=RECALLED,
+            ),
+        ),
         derived_count=3,
         lines=(
             NamedLine("MEMORY.md", 12, "- The code is bluefin-7731. 密码"),
