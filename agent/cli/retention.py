@@ -70,11 +70,11 @@ def command(*, dry_run: bool, yes: bool, undo_: bool, shrink: bool) -> None:
 
 
 def _shrink(invocation: Invocation) -> None:
-    from memory.cold.shrink import shrink_alone
+    from memory.upkeep.disk import shrink_database_alone
 
-    database = invocation.prepare(writable=True).database
-    output.narrate(f"{database} is written anew. Ctrl+C leaves it as it is.")
-    before, after = shrink_alone(database)
+    workspace = invocation.prepare(writable=True)
+    output.narrate(f"{workspace.database} is written anew. Ctrl+C leaves it as it is.")
+    before, after = shrink_database_alone(workspace)
     if invocation.json:
         output.json_object({"bytes_before": before, "bytes_after": after})
     elif after < before:

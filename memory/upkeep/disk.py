@@ -12,7 +12,7 @@ from msgspec import Struct
 from foundation.files import scan, status
 from foundation.paths import Workspace
 from foundation.sizes import MEGABYTE, format_size, free_bytes
-from memory.cold.shrink import free_room, freed_sentence, left_sentence, shrink
+from memory.cold.shrink import free_room, freed_sentence, left_sentence, shrink, shrink_alone
 from memory.memory import Memory
 from memory.settings import DiskSettings
 
@@ -57,6 +57,14 @@ def can_shrink(memory: Memory) -> bool:
 def shrink_database(memory: Memory, should_stop: Callable[[], bool] = lambda: False) -> str:
     """Gives free pages of the database back to the disk where that is worth it; a sentence about it, else ""."""
     return freed_sentence(shrink(memory.cold, should_stop))
+
+
+def shrink_database_alone(workspace: Workspace) -> tuple[int, int]:
+    """Gives all free pages back, however long it takes; the database's bytes on disk before and after. Blocks.
+
+    Raises StoreBusy where the workspace is open elsewhere, StoreError, StoreFull.
+    """
+    return shrink_alone(workspace.database)
 
 
 def unreturned_room(memory: Memory) -> str:
