@@ -74,7 +74,7 @@ def choose_words(memory: Memory, phrase: str) -> Chosen:
     whole = _whole_kinds(memory)
     for batch in entry_bytes(memory):
         for entry in batch:
-            own, rest = f"{to_text(entry.text)}\0{entry.id}", to_text(entry.rest + b"\0" + entry.sent)
+            own, rest = f"{to_text(entry.text)}\0{entry.id}", to_text(b"\0".join((entry.meta, entry.names, entry.sent)))
             hits = _hits(pattern, own)
             chosen.words.update(dict.fromkeys((*hits, *_hits(pattern, rest))))
             if hits and entry.kind not in DERIVED:  # they are made anew

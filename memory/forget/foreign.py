@@ -2,6 +2,8 @@
 
 from collections.abc import Collection
 
+from msgspec.structs import replace
+
 from foundation.clock import from_ms
 from memory.cold.sql import each
 from memory.forget.choice import Chosen
@@ -40,12 +42,15 @@ class ForeignTombstones:
         blank = (FORGOTTEN.encode(),)  # it came without its words
         rows = self._memory.cold.read(lambda db: list(each(db, _NAMES, blank)))
         wanted = frozenset(new)
-        seqs = [seq for seq, *name in rows if ForgottenName(*name).token in wanted]
+        named = [(seq, ForgottenName(*name)) for seq, *name in rows]
+        seqs = [seq for seq, name in named if name.token in wanted]
+        bare = [seq for seq, name in named if name.beside in wanted]
         job: ForgetJob | None = None
-        if seqs:
+        if seqs or bare:
             chosen = Chosen(
                 title="what another device forgot", entries=dict.fromkeys(seqs, "forgotten on another device")
             )
-            job = self._forgetting.begin(plan_forgetting(self._memory, chosen, from_ms(forgotten_ms)))
+            plan = plan_forgetting(self._memory, chosen, from_ms(forgotten_ms))
+            job = self._forgetting.begin(replace(plan, job=replace(plan.job, bare=tuple(bare))))
         stones.add(EntryTombstone(token=token, forgotten_ms=forgotten_ms) for token in new)
         return self._forgetting.run(job) if job else None

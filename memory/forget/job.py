@@ -51,6 +51,12 @@ def put_tombstones(work: ForgetWork) -> StepCounts:
     for conversation in work.job.conversations:
         for entry in memory.conversations.all_entries(conversation):
             stones += _stone(work, conversation, entry.id, entry.seq, known)
+    for seqs in batches(list(work.job.beside)):
+        for entry in memory.conversations.entries(seqs).values():
+            whose = memory.conversations.at(entry.conversation_seq)
+            token = ForgottenName(whose.source, whose.id, entry.id).beside
+            if token not in known:
+                stones.append(EntryTombstone(token=token, forgotten_ms=work.job.begun_ms))
     return StepCounts({"tombstones": tombstones.add(stones)})
 
 

@@ -55,6 +55,18 @@ def repeating(work: ForgetWork) -> Iterator[EntryBytes]:
         yield from (batch[index] for index in found_in(work.prints, [entry.words for entry in batch]))
 
 
+def beside_of(work: ForgetWork, entries: Collection[int], conversations: Collection[int]) -> list[int]:
+    """Seqs of the entries that stay and hold the words beside their text, where other devices hold them, too."""
+    return [
+        entry.seq
+        for entry in repeating(work)
+        if entry.kind not in DERIVED
+        and entry.seq not in entries
+        and entry.conversation not in conversations
+        and work.prints.holds(behind_escapes(entry.meta))
+    ]
+
+
 def summaries_of(db: apsw.Connection, chosen: Collection[int]) -> set[int]:
     """Summaries that may tell of these entries: all that came after them in their conversations."""
     found: set[int] = set()
@@ -110,4 +122,4 @@ def _outside(db: apsw.Connection, seqs: Collection[int], conversations: frozense
 def _why(work: ForgetWork, entry: EntryBytes) -> str:
     if entry.kind in DERIVED or work.prints.holds(behind_escapes(entry.text)):
         return REPEATS
-    return BESIDE if work.prints.holds(behind_escapes(entry.rest)) else SENT
+    return BESIDE if work.prints.holds(behind_escapes(entry.meta) + b"\0" + entry.names) else SENT

@@ -18,7 +18,7 @@ from memory.cold.encoding import to_bytes
 from memory.cold.recalled_results import both_forms
 from memory.cold.sql import batches, fetch, marks
 from memory.forget.choice import Chosen, NamedLine
-from memory.forget.lineage import derived_of
+from memory.forget.lineage import beside_of, derived_of
 from memory.forget.pieces import cases, encodings, images_in, is_mark, pieces_of
 from memory.forget.said_elsewhere import Pieces, give_up_what_stays, roles_of_sources
 from memory.forget.scan import files_below, is_ours
@@ -117,9 +117,9 @@ def plan_forgetting(memory: Memory, chosen: Chosen, now: datetime) -> ForgetPlan
     work = ForgetWork(memory, job)
     kept = tuple(_kept(work))
     staying = {found for name in kept for found in work.prints.found(read_bytes(memory.workspace.root / name))}
-    work = ForgetWork(
-        memory, job := replace(job, kept=tuple(map(work.hashed, kept)), kept_prints=tuple(sorted(staying)))
-    )
+    beside = beside_of(work, set(entries), set(conversations))
+    job = replace(job, beside=tuple(beside), kept=tuple(map(work.hashed, kept)), kept_prints=tuple(sorted(staying)))
+    work = ForgetWork(memory, job)
     derived = derived_of(work, entries, conversations)
     return ForgetPlan(
         title=chosen.title,

@@ -25,15 +25,11 @@ from memory.errors import Damaged, StoreBusy
 from memory.forget.lineage import citing, conversations_of, is_cited, repeating, summaries_of
 from memory.forget.replacement import walked
 from memory.forget.work import FORGOTTEN, ForgetWork, StepCounts, drop_requests
+from memory.forgotten.bare_meta import bare_meta, without_words
 from memory.records import EntryKind, new_id
 from models.cleared_parts import cleared_parts
 from models.messages import Image, MessagePart, RecalledSpan, Text
 
-_KEPT_META: Final = frozenset(
-    {"usage", "model", "reason", "call_id", "failed", "ms", "cost", "covers", "first_kept", "prior", "pinned", "tokens"}
-    | {"undoes", "turns", "steers"}
-)
-"""Of a forgotten entry: what its branch, its costs and its calls need, and no word."""
 _REFERENCES: Final = re.compile(r"\[([^\[\]\s]{1,80})\]")
 _HEADING: Final = re.compile(r"Earlier\b")
 
@@ -51,7 +47,7 @@ def forget_rows(work: ForgetWork) -> StepCounts:
         chosen = _existing(db, chosen)
         changed = [seq for seq in chosen if _blank(db, work, seq)]
         summaries = summaries_of(db, chosen)
-        derived = sorted({*holding, *summaries, *citing(db, work)} - {*chosen})
+        derived = sorted({*holding, *summaries, *citing(db, work), *_existing(db, job.bare)} - {*chosen})
         replaced = [seq for seq in derived if _replace(db, work, seq, is_summary=seq in summaries)]
         drop_requests(db, conversations_of(db, [*changed, *replaced]))
         return len(chosen), observations, len(replaced)
@@ -99,7 +95,7 @@ def _blank(db: apsw.Connection, work: ForgetWork, seq: int) -> bool:
     row = first(db, "SELECT kind, CAST(speaker AS BLOB), body, sent, meta FROM entries WHERE seq = ?", (seq,))
     assert row is not None
     kind, name, body, sent, column = row
-    meta, speaker = _without_words(readable_meta(column)), work.replaced(name.decode("utf-8", "replace")).encode()
+    meta, speaker = without_words(readable_meta(column)), work.replaced(name.decode("utf-8", "replace")).encode()
     is_bare = sent is None and speaker == name and (from_meta(cleared_fields(meta)) or None) == column
     if body == FORGOTTEN.encode() and is_bare:
         return False
@@ -110,17 +106,6 @@ def _blank(db: apsw.Connection, work: ForgetWork, seq: int) -> bool:
     _store(db, work, seq, as_stored(FORGOTTEN), (), meta, speaker, words="")
     note_change(db, "remove", [seq])  # of its vectors; the row goes on without terms
     return True
-
-
-def _without_words(meta: dict[str, Any]) -> dict[str, Any]:
-    kept = {key: value for key, value in meta.items() if key in _KEPT_META}
-    if meta.get("untrusted"):
-        kept["untrusted"] = FORGOTTEN
-    calls: object = meta.get("tool_calls")
-    if isinstance(calls, list):
-        named = [cast("dict[str, Any]", call) for call in cast("list[object]", calls) if isinstance(call, dict)]
-        kept["tool_calls"] = [{"id": call.get("id"), "name": call.get("name"), "arguments": "{}"} for call in named]
-    return kept
 
 
 def _replace(db: apsw.Connection, work: ForgetWork, seq: int, *, is_summary: bool) -> bool:
@@ -136,7 +121,8 @@ def _replace(db: apsw.Connection, work: ForgetWork, seq: int, *, is_summary: boo
         return False
     new_text = work.replaced(_remade(text, work) if is_summary else text)
     new_parts = tuple(_part(part, work) for part in parts)
-    new_meta = cast("dict[str, Any]", walked(meta, work.replaced))
+    kept = bare_meta(meta) if seq in work.job.bare else meta
+    new_meta = cast("dict[str, Any]", walked(kept, work.replaced))
     new_speaker = work.replaced(speaker.decode("utf-8", "replace")).encode()
     if (new_text, new_parts, new_meta, new_speaker) == (text, parts, meta, speaker) and not work.prints.holds(id_):
         return False

@@ -45,7 +45,8 @@ class EntryBytes(NamedTuple):
     conversation: int
     kind: bytes
     text: bytes
-    rest: bytes  # its meta, its speaker and its id
+    meta: bytes
+    names: bytes  # its speaker and its id
     sent: bytes  # what was sent with it besides its text, such as passages that were recalled
     is_archived: bool
     id: str
@@ -54,7 +55,7 @@ class EntryBytes(NamedTuple):
     @property
     def words(self) -> bytes:
         """All of them, as they are and behind the escapes of JSON."""
-        return behind_escapes(b"\0".join((self.text, self.rest, self.sent)))
+        return behind_escapes(b"\0".join((self.text, self.meta, self.names, self.sent)))
 
 
 class ForgetWork:
@@ -152,10 +153,10 @@ def _of(memory: Memory, row: tuple[object, ...]) -> EntryBytes:
         unread = DAMAGED
     except NotFound:  # deleted meanwhile
         pass
-    rest = b"\0".join(part for part in (meta, speaker, id_) if isinstance(part, bytes))
-    parts = sent if isinstance(sent, bytes) else b""
+    names = b"\0".join(part for part in (speaker, id_) if isinstance(part, bytes))
+    beside, parts = (part if isinstance(part, bytes) else b"" for part in (meta, sent))
     name = id_.decode("utf-8", "replace") if isinstance(id_, bytes) else ""
-    return EntryBytes(seq, conversation, kind, text, rest, parts, is_archived, name, unread)
+    return EntryBytes(seq, conversation, kind, text, beside, names, parts, is_archived, name, unread)
 
 
 def drop_requests(db: apsw.Connection, conversations: Sequence[int]) -> None:

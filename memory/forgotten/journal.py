@@ -52,6 +52,8 @@ class ForgetJob(Struct, frozen=True, kw_only=True):
     begun_ms: int
     entries: tuple[int, ...] = ()
     conversations: tuple[int, ...] = ()
+    beside: tuple[int, ...] = ()  # entries that stay, and hold the words beside their text: other devices are told
+    bare: tuple[int, ...] = ()  # those that another device told of: nothing is left beside their text
     refs: tuple[str, ...] = ()
     lines: tuple[NoteLine, ...] = ()
     prints: tuple[Fingerprint, ...] = ()

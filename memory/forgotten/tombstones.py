@@ -56,6 +56,11 @@ class ForgottenName(Struct, frozen=True):
         parts = (plain(self.source), plain(self.conversation), plain(self.entry))
         return hashlib.sha256("\0".join(("entry", *parts)).encode()).hexdigest()
 
+    @property
+    def beside(self) -> str:
+        """The token of what the entry holds beside its text: its reasoning and the arguments of its calls."""
+        return hashlib.sha256(f"beside {self.token}".encode()).hexdigest()
+
 
 class TombstoneDamage(Struct, frozen=True):
     """What a file has lost: its relative name, and a sentence."""

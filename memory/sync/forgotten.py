@@ -10,6 +10,7 @@ from msgspec import structs
 from foundation.names import TOKEN
 from memory.cold.deletions import token_of
 from memory.cold.sql import fetch, first, run, run_many
+from memory.forgotten.bare_meta import bare_meta
 from memory.forgotten.fingerprints import FORGOTTEN
 from memory.forgotten.tombstones import ForgottenName
 from memory.records import Conversation, EntryKind
@@ -45,6 +46,12 @@ def is_forgotten(db: apsw.Connection, source: str, conversation: str, entry: str
     return first(db, sql, (ForgottenName(source, conversation, entry).token,)) is not None
 
 
+def is_bare(db: apsw.Connection, source: str, conversation: str, entry: str) -> bool:
+    """Whether what the entry holds beside its text was forgotten on any device."""
+    sql = "SELECT 1 FROM sync_forgotten WHERE token = ?"
+    return first(db, sql, (ForgottenName(source, conversation, entry).beside,)) is not None
+
+
 def take_tombstone(db: apsw.Connection, operation: ForgettingOperation) -> int:
     """Keeps another device's tombstone; 1 where it is new. The caller then blanks what waits (`blank_waiting`)."""
     if not TOKEN.fits(operation.token):
@@ -70,10 +77,15 @@ def blank_waiting(db: apsw.Connection) -> None:
     columns = "w.seq, c.source, c.id, w.id, w.operation"
     sql = f"SELECT {columns} FROM sync_waiting w JOIN conversations c ON c.seq = w.conversation"
     for seq, source, conversation, id_, body in fetch(db, sql):
-        if is_forgotten(db, source, conversation, id_):
+        if (gone := is_forgotten(db, source, conversation, id_)) or is_bare(db, source, conversation, id_):
             operation, device = msgspec.msgpack.decode(body, type=tuple[EntryOperation, str])
-            blank = msgspec.msgpack.encode((blanked(operation), device))
+            blank = msgspec.msgpack.encode((blanked(operation) if gone else bare(operation), device))
             run(db, "UPDATE sync_waiting SET operation = ? WHERE seq = ?", (blank, seq))
+
+
+def bare(operation: EntryOperation) -> EntryOperation:
+    """An entry with its text, and no word beside it."""
+    return structs.replace(operation, meta=bare_meta(operation.meta))
 
 
 def blanked(operation: EntryOperation) -> EntryOperation:

@@ -24,7 +24,7 @@ from memory.cold.sql import batches, fetch, first, marks, run
 from memory.cold.sync_clock import see
 from memory.records import EntryAnalyser, EntryDraft, EntryKind
 from memory.sync.errors import SegmentDamaged
-from memory.sync.forgotten import blank_waiting, blanked, is_deleted, is_forgotten, take_tombstone
+from memory.sync.forgotten import bare, blank_waiting, blanked, is_bare, is_deleted, is_forgotten, take_tombstone
 from memory.sync.lineage import with_known_lineage
 from memory.sync.note_store import take_version
 from memory.sync.operation import (
@@ -144,6 +144,8 @@ class Inbox:
         run(self._db, "DELETE FROM sync_waiting WHERE conversation = ? AND id = ?", (conversation, id_))
         if is_forgotten(self._db, source, name, id_):
             operation = blanked(operation)
+        elif is_bare(self._db, source, name, id_):
+            operation = bare(operation)
         parent = self._seq_of(conversation, operation.parent) if operation.parent else None
         kind, meta = EntryKind(operation.kind), with_known_lineage(self._db, operation)
         if kind is EntryKind.SUMMARY:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from agent.services import forget
-from foundation.privacy import clear
+from foundation.privacy import clear, cleared_fields
 from memory.forgotten.journal import ForgetJournal
 from memory.settings import SyncSettings
 from memory.sync.renewal import LocationAccess, pending_locations
@@ -185,3 +185,31 @@ def test_a_second_location_gets_the_tombstone_and_nothing_that_was_not_sent_ther
     assert "Only at the first" not in words_at(second)
     desk.run(second)
     assert "Only at the first" in words_at(second)
+
+
+def test_words_beside_a_text_that_stays_go_there_too(desk: Laptop, laptop: Laptop, place: Path, tmp_path: Path) -> None:
+    asked = " ".join(str(number**5) for number in range(9000))
+    trip = desk.talk(asked)
+    calls = [{"id": "1", "name": "write_file", "arguments": '{"content": "the zanzibar canary"}'}]
+    meta = cleared_fields({"reasoning": "They mean the zanzibar canary.", "tool_calls": calls})
+    desk.say(trip, "I write it.", Role.ASSISTANT, meta=meta)
+    desk.run(place)
+    laptop.run(place)
+    assert b"zanzibar" in words_in(laptop)
+    old = {file.name: file.read_bytes() for file in place.glob("*.segment")}
+    forget_words(desk, "zanzibar")
+    desk.run(place)
+    laptop.run(place)
+    late = Laptop(tmp_path / "late", "late")
+    rewritten = {file.name for file in place.glob("*-00000001-*")}
+    late.run(Hidden(place, rewritten))  # the tombstone comes first
+    for name, body in old.items():
+        (place / name).write_bytes(body)
+    late.run(Hidden(place, rewritten))
+    for device in (desk, laptop, late):
+        assert texts(device) == [asked, "I write it."]
+        assert b"zanzibar" not in words_in(device)
+        _, answer = device.memory.conversations.all_entries(device.found(trip).seq)
+        assert [call["name"] for call in answer.meta["tool_calls"]] == ["write_file"]
+        assert forget.open_jobs(device.memory) == []
+    late.close()
