@@ -69,8 +69,8 @@ def savings_sentences(report: ContextReport) -> list[str]:
     if archive := report.archive:
         on_pages = f" of which {archive.on_pages:,} are seen on pages. The other {archive.out_of_view:,} are "
         sentences.append(
-            f"Archive memory: {archive.tokens:,} tokens of older turns,{on_pages if archive.on_pages else ' '}out of "
-            "view: what is recalled of them costs its tokens again."
+            f"Archive memory: {archive.tokens:,} tokens of older turns as they were sent, with what was recalled for "
+            f"them,{on_pages if archive.on_pages else ' '}out of view: what is recalled of them costs its tokens again."
         )
     return sentences
 
@@ -115,7 +115,7 @@ def preview_rows(outlook: CompactionPreview, label: str, focus: str = "") -> tup
     named = (("keeps", f"first what is about “{focus}”"),) if focus else ()
     named += (("label", label),) if label else ()
     return (
-        ("leaves", f"{_leaving(outlook)}: {outlook.text_tokens:,} text tokens"),
+        ("leaves", f"{_leaving(outlook)}: {outlook.text_tokens:,} tokens of their own text"),
         ("becomes", f"{pages}, {outlook.vision_tokens:,} vision tokens, read back first"),
         ("stays", f"{_kept_turns(outlook)}a summary of at most {outlook.summary_tokens:,} tokens"),
         (

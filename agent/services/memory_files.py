@@ -38,7 +38,7 @@ class MemoryChange(Struct, frozen=True):
     diff: str
 
 
-class SavedFile(Struct, frozen=True):
+class SavedNotes(Struct, frozen=True):
     """What a file holds after an edit. `is_merged`: others changed it meanwhile. `left_out`: secrets or private parts
     of the edit were."""
 
@@ -61,12 +61,12 @@ def has_changed(memory: Memory, known: list[MemoryFile]) -> bool:
     return [(file.path, file.text) for file in memory.hot.files()] != [(file.path, file.text) for file in known]
 
 
-def save_file(memory: Memory, path: str, base: str, text: str) -> SavedFile:
+def save_file(memory: Memory, path: str, base: str, text: str) -> SavedNotes:
     """Writes an edit of `base`. Blocks; raises NoteChanged, UnwritableNotes."""
     cleared = clear(text)
     with caused_by(Author.USER, "the editor of /memory"):
         now = memory.hot.replace_text(path, base, cleared)
-    return SavedFile(now, is_merged=now != cleared, left_out=cleared != text)
+    return SavedNotes(now, is_merged=now != cleared, left_out=cleared != text)
 
 
 def last_change(memory: Memory, file: MemoryFile, before: str | None) -> MemoryChange | None:

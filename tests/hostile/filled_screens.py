@@ -14,7 +14,7 @@ from agent.permissions.rules import Rule, RuleSet, Verdict
 from agent.services.browse import BrowseRow
 from agent.services.context_view import ContextView
 from agent.services.conversation_tree import set_turn_label
-from agent.services.memory_files import SavedFile
+from agent.services.memory_files import SavedNotes
 from agent.services.settings import SettingRow
 from agent.services.statistics_view import DaySeries, Saving, StatisticsView
 from agent.spending.report import SpendingReport, Spent
@@ -141,8 +141,8 @@ async def context_of(text: str) -> ContextView:
     return ContextView(report(text), (part(text),), {text: text}, (text,))
 
 
-async def saved(_base: str, text: str) -> SavedFile:
-    return SavedFile(text)
+async def saved(_base: str, text: str) -> SavedNotes:
+    return SavedNotes(text)
 
 
 def files_of(memory: Memory, text: str) -> Any:

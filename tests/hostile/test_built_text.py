@@ -65,6 +65,7 @@ REASONS = {
     "tui/widgets/prompt/suggestions.py render": "_one_line makes names and details visible",
     "tui/widgets/status.py render": "the hint is a constant; fit_line makes the status visible",
     "tui/widgets/status.py clip": "cuts what its callers made visible",
+    "tui/chat/view.py show_rewriting": "the controller makes the message visible",
     "tui/overview/edit_screen.py _show_title": "_heading is made visible when the screen is made",
     "tui/overview/statistics_screen.py _chart": "figures, and a name that visible_line made",
     "tui/overview/list_screen.py _row_text": "clip cuts a visible line",

@@ -15,7 +15,7 @@ from agent.permissions.action import Access, Action, PersonQuestion
 from agent.permissions.policy import Policy
 from agent.permissions.rules import Rule, RuleSet, RuleSource, Verdict
 from agent.services.live_settings import holds
-from agent.services.memory_files import SavedFile
+from agent.services.memory_files import SavedNotes
 from agent.services.settings import SettingRow
 from foundation.clock import SystemClock
 from foundation.errors import Misuse
@@ -90,8 +90,8 @@ def _refuse(_text: str) -> None:
     raise Misuse("Refused", "There is no tool of this name, and no file 文件 either.", "Write a tool and a pattern.")
 
 
-async def _save(_base: str, text: str) -> SavedFile:
-    return SavedFile(text)
+async def _save(_base: str, text: str) -> SavedNotes:
+    return SavedNotes(text)
 
 
 def _memory_screen(memory: Memory) -> MemoryScreen:

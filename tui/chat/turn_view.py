@@ -90,6 +90,7 @@ class TurnView:
         self._cards = ToolCards(transcript, clock)
         self._quotes = quotes
         self._known_changes = known
+        self._retry: MutedLine | None = None  # the notice of the last retry, which the next one of the request replaces
         self._answering = False  # whether the answer has started
         self._is_open = False  # whether a request has not got its whole answer yet
         self._after_tool = False  # whether a tool's result is the last thing shown
@@ -166,8 +167,16 @@ class TurnView:
 
     def _write_retry(self, event: Retrying) -> None:
         self._activity.show(event.summary)
-        if event.number:  # while a server loads its model, there is one a second
-            self._transcript.add_notices(MutedLine(event.text))
+        if not event.number:  # while a server loads its model, there is one a second
+            return
+        notice, before = MutedLine(event.text), self._retry if event.number > 1 else None
+        if before is not None:
+            notice = replace(notice, gap=before.gap)
+        if before is None or not self._transcript.replace_item(before, [notice]):
+            self._transcript.add_notices(notice)
+            last = self._transcript.line_cache.items[-1]  # with a gap above it, where it needs one
+            notice = last if isinstance(last, MutedLine) else notice
+        self._retry = notice
 
     def _write_muted(self, event: SessionEvent) -> None:
         match event:
@@ -232,6 +241,7 @@ class TurnView:
             case Stopped(text=text):
                 self._muted_line(STOPPED_WITH_TEXT if text else STOPPED, gap=True)
             case TurnFailed(title=title, message=message, hint=hint, text=text):
+                self._status.update_info(speed=0.0)  # that of an earlier answer
                 self._transcript.add(ErrorItem(title, message, hint))
                 if text and not hint.startswith(KEPT):
                     self._muted_line("what came before is kept")

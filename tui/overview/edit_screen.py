@@ -11,7 +11,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Static, TextArea
 
-from agent.services.memory_files import SavedFile
+from agent.services.memory_files import SavedNotes
 from foundation.errors import PalimpsestError
 from foundation.terminal_text import visible, visible_line
 from memory.errors import NoteChanged
@@ -39,7 +39,7 @@ class EditScreen(ModalScreen[None]):
         Binding("ctrl+end", "to_end(True)", "To the end of the text", id="edit.end", show=False, priority=True),
     ]
 
-    def __init__(self, title: str, text: str, save: Callable[[str, str], Awaitable[SavedFile]]) -> None:
+    def __init__(self, title: str, text: str, save: Callable[[str, str], Awaitable[SavedNotes]]) -> None:
         super().__init__()
         self._heading = visible_line(title)
         self._base = text

@@ -7,7 +7,7 @@ from textual import work
 from textual.binding import Binding, BindingType
 
 from agent.services.file_versions import AUTHORS
-from agent.services.memory_files import MemoryFile, SavedFile, has_changed, last_change, memory_files, save_file
+from agent.services.memory_files import MemoryFile, SavedNotes, has_changed, last_change, memory_files, save_file
 from agent.services.version_restore import last_change_of, undo_last_change
 from foundation.errors import PalimpsestError
 from foundation.sizes import format_size
@@ -97,7 +97,7 @@ class MemoryScreen(ListScreen[None]):
             self.say(file.problem, wrong=True)
             return
 
-        async def save(base: str, text: str) -> SavedFile:
+        async def save(base: str, text: str) -> SavedNotes:
             return await asyncio.to_thread(save_file, self._session.memory, file.path, base, text)
 
         app_of(self).push_screen(EditScreen(file.path, file.text, save))

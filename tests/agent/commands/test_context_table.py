@@ -3,6 +3,8 @@
 from agent.commands.tables import report_markdown, savings_sentences
 from context.report import ArchiveUsage, ContextReport, LayerReport, PageUsage, SourceReport, archive_of
 
+SENT = "older turns as they were sent, with what was recalled for them"
+
 
 def report(**given: object) -> ContextReport:
     layers = (LayerReport("conversation", 1500, 3000, (SourceReport("pages (3)", 1500),)),)
@@ -29,14 +31,14 @@ def test_what_is_in_the_archive_is_told_apart_and_never_added() -> None:
     pages = PageUsage(3, 1500, 4100)
     said = savings_sentences(report(pages=pages, archive=archive_of(9000, pages)))
     assert len(said) == 2
-    assert "Archive memory: 9,000 tokens of older turns, of which 4,100 are seen on pages." in said[1]
+    assert f"Archive memory: 9,000 tokens of {SENT}, of which 4,100 are seen on pages." in said[1]
     assert "The other 4,900 are out of view" in said[1]
     assert not any("11,600" in sentence for sentence in said)
 
 
 def test_without_pages_all_of_the_archive_is_out_of_view() -> None:
     (said,) = savings_sentences(report(archive=archive_of(9000, None)))
-    assert said.startswith("Archive memory: 9,000 tokens of older turns, out of view:")
+    assert f"9,000 tokens of {SENT}, out of view:" in said
 
 
 def test_pages_never_show_more_than_left() -> None:

@@ -148,7 +148,7 @@ async def test_archiving_says_first_what_it_will_do_and_does_that(session: Sessi
     assert pages[-1] == asked.pages
     (archive,) = session.memory.vault.archives()
     assert archive.pages == asked.pages
-    assert f"{archive.text_tokens:,} text tokens" in rows["leaves"]
+    assert f"{archive.text_tokens:,} tokens of their own text" in rows["leaves"]
     assert f"{archive.vision_tokens:,} vision tokens" in rows["becomes"]
     assert "each read back and compared" in told
     assert f"{archive.text_tokens:,} text tokens (estimate) stand on {archive.vision_tokens:,} vision tokens" in told

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from agent.commands.results import SendMessage, SessionSwitched
-from agent.events import Compacted, EpochChanged, Notice, Recall, ResultsReduced, Retrying
+from agent.events import Compacted, EpochChanged, Notice, Recall, ResultsReduced, Retrying, TurnFailed
 from agent.services.context_view import source_labels
 from agent.services.turn_sentences import ARCHIVED, MODEL_CHANGED, epoch_notice
 from context.compaction.compact import CompactionReceipt
@@ -190,6 +190,19 @@ async def test_a_retry_is_counted_in_the_status_and_says_why_in_the_transcript(o
         pause.set()
         await chat.quiet()
         assert "Here." in chat.text
+
+
+async def test_the_retries_of_a_request_are_one_notice_and_a_failure_takes_the_old_speed_away(open_chat: Any) -> None:
+    failed = TurnFailed("unreachable", "The model is not there", "It is busy.", "Try later.")
+    retries = [Retrying(number, 3, 0.0, "`m` failed with status 503: busy") for number in (1, 2, 3)]
+    fails = [*answer("x")[:3], *retries, failed]
+    async with open_chat(answers=lambda text: fails if text == "fail" else answer("Here.")) as chat:
+        chat.screen.status.update_info(speed=47.0)
+        await chat.say("fail")
+        await chat.quiet()
+        assert chat.text.count("failed with status 503") == 1 and "Retry 3 of 3" in chat.text
+        assert "It is busy." in chat.text
+        assert chat.screen.status.info.speed == 0.0
 
 
 async def test_a_message_sent_again_is_not_shown_twice(open_chat: Any, monkeypatch: Any) -> None:

@@ -32,7 +32,7 @@ async def test_it_says_what_leaves_what_stays_and_what_that_saves(open_chat: Any
     async with open_chat(session=session()) as chat:
         await asked(chat, "/archive Spring [plans]")
         text = seen(chat)
-        assert "12 older turns, 24 entries: 5,900 text tokens" in text
+        assert "12 older turns, 24 entries: 5,900 tokens of their own text" in text
         assert "3 pages, 612 vision tokens, read back first" in text
         assert "4 newer turns, and a summary of at most 400 tokens" in text
         assert "9,800 → 4,330 tokens, about 5,470 fewer" in text

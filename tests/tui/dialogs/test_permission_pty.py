@@ -131,7 +131,7 @@ def test_always_in_this_project_is_remembered_in_the_next_chat(
     terminal.type("Which git?\r")
     terminal.until(lambda text: "Always in this project: run_command(git --version)" in text, within=60)
     terminal.settle(1.0)
-    terminal.type(DOWN * 2)
+    terminal.type(DOWN * 3)
     terminal.until(lambda text: "› 3 Always" in text)
     terminal.type("\r")
     terminal.until(lambda text: "First." in text, within=60)

@@ -13,7 +13,7 @@ from textual.pilot import Pilot
 
 from agent.services import live_search
 from agent.services.browse import PagePicture
-from agent.services.memory_files import SavedFile
+from agent.services.memory_files import SavedNotes
 from agent.services.statistics_view import DaySeries, Saving, StatisticsView
 from agent.spending.report import SpendingReport, Spent
 from context.report import PageUsage, archive_of
@@ -267,8 +267,8 @@ async def until_on_top(app: PalimpsestApp, pilot: Pilot[None], screen: type[Rest
 
 
 async def test_a_file_of_memory_in_the_editor(picture: Picture) -> None:
-    async def save(_base: str, text: str) -> SavedFile:
-        return SavedFile(text)
+    async def save(_base: str, text: str) -> SavedNotes:
+        return SavedNotes(text)
 
     text = "# Memory\n\n- The boiler is serviced in May. 锅炉 🙂\n" + "- Ann plays the cello.\n" * 40
     await picture(pushing(lambda: EditScreen("MEMORY.md", text, save), "down", "down", "x"))
