@@ -70,7 +70,7 @@ def command(*, dry_run: bool, yes: bool, undo_: bool, shrink: bool) -> None:
 
 
 def _shrink(invocation: Invocation) -> None:
-    from memory.cold.shrink import shrink_alone
+    from memory.upkeep.disk import shrink_alone
 
     database = invocation.prepare(writable=True).database
     output.narrate(f"{database} is written anew. Ctrl+C leaves it as it is.")

@@ -12,9 +12,25 @@ from msgspec import Struct
 from foundation.files import scan, status
 from foundation.paths import Workspace
 from foundation.sizes import MEGABYTE, format_size, free_bytes
-from memory.cold.shrink import free_room, freed_sentence, left_sentence, shrink
+from memory.cold.shrink import free_room, freed_sentence, left_sentence, shrink, shrink_alone
 from memory.memory import Memory
 from memory.settings import DiskSettings
+
+__all__ = [
+    "ADVICE",
+    "MOST_FILES",
+    "NEAR",
+    "DiskPart",
+    "DiskUse",
+    "can_shrink",
+    "disk_warning",
+    "disk_words",
+    "is_low",
+    "measure",
+    "shrink_alone",
+    "shrink_database",
+    "unreturned_room",
+]
 
 NEAR: Final = 0.9
 """Share of the budget from which on there is a warning."""
