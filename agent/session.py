@@ -151,13 +151,13 @@ class Session:
         clock: Clock | None = None,
         facts: Facts = tuple,
         project: Sequence[Path] = (),
+        reads_when_full: bool = False,
     ) -> Self:
-        """Opens the workspace's memory and the configured model (which is not called yet).
-
-        Answers that a crash cut off are kept as they are. Raises PalimpsestError.
+        """Opens the workspace's memory (`reads_when_full` as in Memory.open) and the configured model, which is not
+        called yet. Answers that a crash cut off are kept. Raises PalimpsestError.
         """
         clock = clock or SystemClock()
-        memory = Memory.open(workspace, clock, config.archive, embedding_of(config))
+        memory = Memory.open(workspace, clock, config.archive, embedding_of(config), reads_when_full=reads_when_full)
         try:
             memory.recover()
             model = opened_model(config, config.model, UsedModels.of(config.environment, clock))

@@ -24,14 +24,15 @@ class Workspace(Struct, frozen=True):
     `root` is made absolute, its links resolved once: below it, `foundation.files` follows none. Raises Misuse where
     its name is not UTF-8.
     With `scratch` the workspace is only read: what this program would write for itself goes to that folder instead.
-    `is_full`: it is only read because its disk has no space.
+    `unwritable` says why it is only read where nothing can be written to it now: its disk `is full`, or it `cannot be
+    written to`; "" otherwise.
     `links` are the links out of it that its owner allowed: relative name and resolved target.
     """
 
     root: Path
     scratch: Path | None = None
     links: tuple[tuple[str, str], ...] = ()
-    is_full: bool = False
+    unwritable: str = ""
 
     def __post_init__(self) -> None:
         root = os.path.realpath(self.root)
@@ -159,12 +160,12 @@ class Workspace(Struct, frozen=True):
     @property
     def versions(self) -> Path:
         """Copies of what a person's file was before we wrote to it."""
-        return (self.state if self.is_full else self.own) / "versions"
+        return (self.state if self.unwritable else self.own) / "versions"
 
     @property
     def checkpoints(self) -> Path:
         """What files of a project held before a tool changed them."""
-        return (self.state if self.is_full else self.own) / "checkpoints"
+        return (self.state if self.unwritable else self.own) / "checkpoints"
 
     @property
     def prompt_caches(self) -> Path:

@@ -26,12 +26,10 @@ def started_by(
     arguments: Sequence[str],
     environment: Mapping[str, str],
     which: Callable[[str], str | None] = shutil.which,
-    prefix: str = sys.prefix,
 ) -> str:
     """The command as it can be typed again: `palimpsest`, `pal`, `python3 run.py`, `python -m tui.main`.
 
-    `original` is sys.orig_argv, `arguments` sys.argv, `prefix` the folder of the environment, whose script
-    has its short name. `palimpsest` where the program runs inside of another.
+    `original` is sys.orig_argv, `arguments` sys.argv. `palimpsest` where the program runs inside of another.
     """
     if named := environment.get(VARIABLE):
         return named
@@ -39,7 +37,7 @@ def started_by(
     if script.stem in _SCRIPTS:
         executable = which(script.stem)
         is_found = executable is not None and _without_suffix(executable) == _without_suffix(script)
-        return script.stem if is_found or script.parent.parent == Path(prefix) else shell_quote(str(script))
+        return script.stem if is_found else shell_quote(str(script))
     command = original[: len(original) - len(arguments) + 1]
     if command and command[-1].removeprefix("-m") in _MODULES:
         python = Path(command[0]).name

@@ -13,6 +13,7 @@ from foundation.errors import PalimpsestError
 from foundation.files import make_folder, remove_tree, resolve_path
 from foundation.paths import Workspace
 from foundation.program import PROGRAM
+from foundation.sizes import free_bytes
 from foundation.terminal_text import visible
 from foundation.workspace_trust import TrustState, TrustStore, trust_command
 from memory.errors import ReadOnly, StoreFull
@@ -68,8 +69,11 @@ class WorkspaceAccess:
             if not reads_when_full:
                 raise
             self._made = scratch = _new_scratch()
-            self.workspace = structs.replace(workspace, scratch=scratch, is_full=True)
+            self.workspace = structs.replace(workspace, scratch=scratch, unwritable=FULL)
             return self._open_untouched(self.workspace, scratch, analyse, clock)
+        if cold.read_only and reads_when_full:
+            self._made = _new_scratch()
+            self.workspace = structs.replace(workspace, scratch=self._made, unwritable=REFUSED)
         cold.before_first_entry_goes = lambda entry: self._expect(cold, entry)
         self.note_first_entry(cold)
         return cold
@@ -110,7 +114,7 @@ class WorkspaceAccess:
     def notice_naming(self, settings: Sequence[str] | None) -> str:
         """The same, with the settings of config.yaml that are not in force; None where they were not read."""
         notice = trust_notice(self.workspace, self.trust_state, settings)
-        full = f"{_no_space(self.workspace)}: the workspace is open read-only." if self.workspace.is_full else ""
+        full = f"{_no_writing(self.workspace)}: the workspace is open read-only." if self.workspace.unwritable else ""
         return " ".join(filter(None, (full, self._trust.set_aside, notice)))
 
     def has_skill(self, name: str) -> bool:
@@ -205,6 +209,11 @@ def _not_in_force(trust_state: TrustState, settings: Sequence[str] | None) -> li
     return [f"config.yaml ({', '.join(settings)})", *others] if settings else others
 
 
+FULL = "is full"
+REFUSED = "cannot be written to"
+_ROOM = 2**18
+"""Bytes that a disk must have for another try to open a workspace on it to be written to."""
+
 NOT_MADE_HERE = "was not made here, or not by this version"
 _ANOTHER_FOLDER = "is not the folder that you trusted at this path"
 _ANOTHER_STORE = (
@@ -225,11 +234,17 @@ def not_trusted(workspace: Workspace, trust_state: TrustState | None = None) -> 
 
 def refusal(workspace: Workspace, trust_state: TrustState | None = None) -> ReadOnly | StoreFull:
     """The error for whoever wants to write to a workspace that is only read: not trusted, or on a full disk."""
-    if not workspace.is_full:
+    if not workspace.unwritable:
         return not_trusted(workspace, trust_state)
+    if workspace.unwritable == REFUSED:
+        return ReadOnly(
+            "The workspace is read-only",
+            f"{_no_writing(workspace)}. Nothing of this was written, and all that came before is safe.",
+            "Look at the rights of its folder and how its disk is mounted, then try again.",
+        )
     return StoreFull(
         "No space is left",
-        f"{_no_space(workspace)}. Nothing of this was written, and all that came before is safe.",
+        f"{_no_writing(workspace)}. Nothing of this was written, and all that came before is safe.",
         "Free some space, then try again.",
     )
 
@@ -240,8 +255,24 @@ def refuse_read_only(workspace: Workspace, trust_state: TrustState | None = None
         raise refusal(workspace, trust_state)
 
 
-def _no_space(workspace: Workspace) -> str:
-    return f"The disk of {visible(str(workspace.root))} is full"
+def nothing_is_kept(workspace: Workspace) -> str:
+    """For a chat on a full or read-only disk: what works, what does not, and what to do."""
+    until = "there is room: free some" if workspace.unwritable == FULL else "it can be: change that"
+    return (
+        f"{_no_writing(workspace)}: you can read, /search and /recall, and nothing is kept. No message is sent until "
+        f"{until}, then send it again."
+    )
+
+
+def has_room_again(workspace: Workspace) -> bool:
+    """Whether opening the workspace is worth a try: a disk that was full has some room, another was read-only."""
+    free = free_bytes(workspace.root)
+    return free is None or free >= _ROOM
+
+
+def _no_writing(workspace: Workspace) -> str:
+    where = visible(str(workspace.root))
+    return f"The disk of {where} is full" if workspace.unwritable == FULL else f"{where} {workspace.unwritable}"
 
 
 def _new_scratch() -> Path:

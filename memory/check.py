@@ -91,7 +91,7 @@ def check(workspace: Workspace, settings: ArchiveSettings | None = None) -> Chec
             for damage in memory.conversations.tombstones.damages()
         ]
         problems += _open_jobs(workspace)
-        notice = memory.access.notice if memory.access and memory.workspace.is_full else ""
+        notice = memory.access.notice if memory.access and memory.workspace.unwritable else ""
         pages = len(memory.vault.pages())
         return CheckReport(
             problems=_without_duplicates(problems), pages=pages, notice=notice, known_lost=tuple(known_lost)

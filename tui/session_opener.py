@@ -43,7 +43,13 @@ class Opening:
         from agent.session import Session
 
         options = self._options
-        session = Session.open(options.workspace, options.config, facts=facts, project=options.project or (Path.cwd(),))
+        session = Session.open(
+            options.workspace,
+            options.config,
+            facts=facts,
+            project=options.project or (Path.cwd(),),
+            reads_when_full=True,
+        )
         session.jobs.sync.deletions = ForeignDeletions(session.memory)
         finish_pending(session.memory, lambda left: session.jobs.warn(f"{left.title}: {left.message}"))
         session.permissions.start(options.mode, options.rules)

@@ -71,7 +71,8 @@ def command(file: Path, form: str | None, source: str | None, scope: str | None)
         )
         if scope is not None:
             _set_scope(memory.conversations, report.conversations, scope)
-        _update_mirrors(memory.mirrors.update, report.conversations)
+        seqs = dict.fromkeys((*report.conversations, *memory.mirrors.missing_of_imports()))
+        _update_mirrors(memory.mirrors.update, tuple(seqs))
     for bad, number in report.reasons:
         others = f" (and {number - 1:,} more like it)" if number > 1 else ""
         output.narrate(f"{file}, {bad.location}: {bad.sentence}{others}.")

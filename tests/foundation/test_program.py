@@ -40,12 +40,6 @@ def test_a_script_that_is_not_on_the_path_is_named_by_its_own_path() -> None:
     assert started_by(["python", script], [script], {}, which("/usr/bin/palimpsest")) == f"'{script}'"
 
 
-def test_a_script_of_its_environment_has_its_short_name() -> None:
-    script = f"{VENV}/palimpsest"
-    assert started_by(["python", script], [script], {}, which(), str(Path(VENV).parent)) == "palimpsest"
-    assert started_by(["python", script], [script], {}, which(), "/home/ann/other") == script
-
-
 def test_an_interpreter_that_the_path_has_goes_by_its_name() -> None:
     original, arguments = ["/opt/pythons/3.11.7/bin/python3", "-m", "tui.main"], ["/x/tui/main.py"]
     assert started_by(original, arguments, {}, which("/usr/bin/python3")) == "python3 -m tui.main"

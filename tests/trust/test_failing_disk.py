@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -124,3 +125,26 @@ def test_on_a_disk_without_a_free_byte_all_can_be_read_and_a_refusal_is_true(tmp
         assert (status, words in err, "Free some space" in err) == (1, True, True), (command, out, err)
     assert outcomes["after"][0] == 0, outcomes["after"]
     assert "Forgotten: 2 entries" in outcomes["forgotten after"][1]
+
+
+@ON_A_SMALL_DISK
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(
+    ("state", "why"), [("full", "The disk of {} is full"), ("read-only", "{} cannot be written to")]
+)
+def test_the_chat_opens_to_be_read_and_sends_once_it_can_write_again(tmp_path: Path, state: str, why: str) -> None:
+    disk = Path(tempfile.mkdtemp(dir="/tmp")) / "disk"  # a short name: each sentence stays on its line
+    seen = on_a_small_disk("tests.trust.full_disk_chat", disk, state)
+    assert "failed" not in seen, (list(seen), seen["failed"])
+    assert f"{why.format(disk / 'workspace')}: you can read, /search and /recall" in seen["opened"]
+    assert "read-only · " in seen["opened"]
+    assert "where is the teapot?" in seen["opened"]
+    for command in ("search", "recall"):
+        assert "2 found" in seen[command]
+    assert f"{why.format(disk / 'workspace')}. Nothing of this was written" in seen["refused"]
+    prompt = seen["refused"].partition("this was not sent")[2]
+    assert "❯ what has no room" in prompt, "the draft is in the prompt again"
+    assert "back in the prompt: this was not sent" in seen["refused"]
+    assert ("you can read" in seen["sent again"], "read-only" in seen["sent again"]) == (False, False)
+    assert seen["status"] == "0"
+    assert seen["stored"].count("what has no room") == 1

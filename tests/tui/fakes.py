@@ -166,7 +166,10 @@ class FakeSession:
         self.working = ""
         self.on_working: Any = None
         self.workspace: Any = SimpleNamespace(
-            root=Path("/home/ann/notes"), is_read_only=False, pasted_images=Path("/home/ann/pasted-images")
+            root=Path("/home/ann/notes"),
+            is_read_only=False,
+            unwritable="",
+            pasted_images=Path("/home/ann/pasted-images"),
         )
         self.sent: list[tuple[str, tuple[str, ...], str]] = []
         self.entries: list[Any] = []

@@ -20,7 +20,7 @@ from agent.turn.ports import TurnInput
 from context import Attachment
 from foundation.errors import PalimpsestError
 from foundation.terminal_text import visible
-from memory.errors import ReadOnly
+from memory.errors import ReadOnly, StoreFull
 from tui.chat.blocks import StoredTexts, sent_blocks
 from tui.chat.command_view import UNSENT, CommandView
 from tui.chat.history_window import HistoryWindow
@@ -225,7 +225,7 @@ class ChatController:
                         self._view.return_unsent([text])
                     await answer_event(self._view, event)
             self._turn_failed = turn_view.failed
-        except ReadOnly:
+        except (ReadOnly, StoreFull):
             self._view.return_unsent([text])  # nothing was stored: the text returns to the prompt
             raise
         finally:
@@ -371,7 +371,10 @@ class ChatController:
     def show_error(self, error: PalimpsestError) -> None:
         """Shows an error; a cancellation is a muted line."""
         hint = error.hint
-        if self.session.workspace.is_read_only:  # trusting the workspace does not change an open session
+        workspace = self.session.workspace
+        if (
+            workspace.is_read_only and not workspace.unwritable
+        ):  # trusting the workspace does not change an open session
             hint = hint.replace("then try again", "then open the chat again")
         item = MutedLine(error.message) if isinstance(error, Cancelled) else ErrorItem(error.title, error.message, hint)
         self._view.transcript.interject(item)

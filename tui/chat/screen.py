@@ -13,6 +13,7 @@ from agent.message_queue import MessageQueue
 from agent.services.drafts import NEW
 from agent.services.opening_questions import ask_about_links, ask_about_servers, ask_for_trust
 from foundation.errors import PalimpsestError
+from memory.access import has_room_again, nothing_is_kept
 from tui.chat.chat_find import ChatFind
 from tui.chat.chat_keys import CHAT_KEYS
 from tui.chat.drafts import DraftKeeper
@@ -57,6 +58,8 @@ class ChatScreen(TranscriptScreen):
         self._open_error: PalimpsestError | None = None  # the error that prevented the session from opening
         self.is_conversation_known = not start.resumes  # whether the conversation that the prompt belongs to is known
         self._file_watch: Worker[None] | None = None  # watches the workspace's files
+        self._handling: Worker[None] | None = None  # handles messages
+        self._opening_again = asyncio.Lock()
         self._offer = ""  # the spec of a detected model
         self.is_leaving = False
         self._leave_requested = False
@@ -101,9 +104,7 @@ class ChatScreen(TranscriptScreen):
 
     def on_mount(self) -> None:
         start = self._start
-        items: list[TranscriptItem] = []
-        if not start.resumes:
-            items.append(start.welcome)
+        items: list[TranscriptItem] = [] if start.resumes else [start.welcome]
         items += [MutedLine(notice, tone="warning", gap=True) for notice in start.notices]
         self.transcript.add(*items)
         self.status.update_info(model=start.model, working="opening the memory")
@@ -134,15 +135,17 @@ class ChatScreen(TranscriptScreen):
     def _prompt_conversation(self) -> str:
         """The conversation that the prompt's text belongs to; "" while it is not known."""
         conversation = self.controller.session.conversation if self.controller else None
-        return conversation.id if conversation else NEW if self.is_conversation_known else ""
+        return "" if not self.is_conversation_known else conversation.id if conversation else NEW
 
     def _unstored(self) -> list[str]:
         return self.submissions.texts()
 
     # The session
 
-    @work
-    async def _begin(self) -> None:
+    def _begin(self) -> None:
+        self._handling = self.run_worker(self._open())
+
+    async def _open(self) -> None:
         dialogs = OpeningDialogs(self, self.prompt, self._view)
         if (trusted := await ask_for_trust(dialogs, self._start)) is not None:
             self.draft_keeper.move(trusted)
@@ -151,29 +154,67 @@ class ChatScreen(TranscriptScreen):
         await self.draft_keeper.restore()
         try:
             session = await self._open_session()
-            from tui.chat.controller import ChatController
-
-            self.controller = controller = ChatController(
-                session, self._view, self.queue, self._start.working_directory
-            )
-            session.on_working = lambda text: self.status.update_info(working=text)
-            self.status.update_info(model=session.profile.spec, working="", read_only=session.workspace.is_read_only)
-            controller.show_mode()
-            self._view.open_side_panel(session, controller.run_between_turns)
+            controller = await self._take_session(session)
         except (PalimpsestError, OSError) as error:
             await self._fail_to_open(error if isinstance(error, PalimpsestError) else internal_error(error))
             return
+        await self._converse(controller, self._start.resume, latest=self._start.latest)
+
+    async def _take_session(self, session: "Session") -> "ChatController":
+        from tui.chat.controller import ChatController
+
+        self.controller = controller = ChatController(session, self._view, self.queue, self._start.working_directory)
+        session.on_working = lambda text: self.status.update_info(working=text)
+        self.status.update_info(model=session.profile.spec, working="", read_only=session.workspace.is_read_only)
+        controller.show_mode()
+        await self._view.open_side_panel(session, controller.run_between_turns)
+        return controller
+
+    async def _converse(self, controller: "ChatController", resume: str, *, latest: bool) -> None:
+        """Shows the conversation, then handles messages until it is cancelled."""
+        session = controller.session
         try:
-            await controller.resume(self._start.resume, latest=self._start.latest)
+            await controller.resume(resume, latest=latest)
         except PalimpsestError as error:
             self._view.show_error(error)
+        if session.workspace.unwritable:
+            self.transcript.add(MutedLine(nothing_is_kept(session.workspace), tone="warning", gap=True))
         self.is_conversation_known = True
         await self.draft_keeper.restore()
-        await ask_about_servers(dialogs, session)
+        await ask_about_servers(OpeningDialogs(self, self.prompt, self._view), session)
         session.begin_background()
         self._offer_model(controller)
         self._file_watch = self._watch_files(controller)
         await controller.run()
+
+    @work(group="open again")
+    async def _enter_again(self, message: Prompt.Submitted) -> None:
+        """Opens the session anew if the workspace can be written to again; then handles what was entered."""
+        async with self._opening_again:
+            controller = self.controller
+            if controller and controller.session.workspace.unwritable and self.queue.is_idle:
+                try:
+                    await self._open_again(controller)
+                except (PalimpsestError, OSError) as error:
+                    self._view.show_error(error if isinstance(error, PalimpsestError) else internal_error(error))
+            self.submissions.enter(message.text, message.pastes, steers=message.steers)
+
+    async def _open_again(self, controller: "ChatController") -> None:
+        if not await asyncio.to_thread(has_room_again, controller.session.workspace):
+            return
+        session = await self._open_session()
+        if session.workspace.unwritable:
+            await session.close()
+            return
+        conversation = controller.session.conversation
+        for worker in filter(None, (self._handling, self._file_watch)):
+            worker.cancel()
+        await controller.session.close()
+        controller = await self._take_session(session)
+        if conversation:
+            self.transcript.clear()
+        going_on = self._converse(controller, conversation.id if conversation else "", latest=False)
+        self._handling = self.run_worker(going_on)
 
     async def _fail_to_open(self, error: PalimpsestError) -> None:
         """Shows why the session cannot be opened, and returns sent messages to the draft."""
@@ -250,6 +291,8 @@ class ChatScreen(TranscriptScreen):
         elif self._open_error is not None:  # there is no session to send it to
             self._view.return_unsent([message.text])
             self._view.show_error(self._open_error)
+        elif self._session and self._session.workspace.unwritable:
+            self._enter_again(message)
         else:
             self.submissions.enter(message.text, message.pastes, steers=message.steers)
 

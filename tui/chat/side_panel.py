@@ -58,6 +58,11 @@ class SidePanelView:
     def is_shown(self) -> bool:
         return self._widget.is_attached and self._widget.display
 
+    async def remove(self) -> None:
+        """Takes it from the screen for good."""
+        if self._widget.is_attached:
+            await self._widget.remove()
+
     # What changes it
 
     def take(self, event: SessionEvent) -> None:

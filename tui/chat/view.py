@@ -155,12 +155,15 @@ class ChatView:
         """Shows the plan that the model gave."""
         self._plan_panel.update_plan(plan)
 
-    def open_side_panel(self, session: "Session", run: Callable[[str], bool]) -> None:
-        """Makes the panel beside the conversation; `run` runs a command between turns."""
+    async def open_side_panel(self, session: "Session", run: Callable[[str], bool]) -> None:
+        """Makes the panel beside the conversation, in place of one of a session before; `run` runs a command between
+        turns."""
         from tui.chat.next_request import NextRequest
         from tui.chat.side_panel import SidePanelView
         from tui.chat.turn_changes import TurnChanges
 
+        if self.side_panel:
+            await self.side_panel.remove()
         self._turn_changes = TurnChanges(session, self.transcript)
         self._next_request = NextRequest(self._screen, session, self.status, self.show_report)
         self.side_panel = SidePanelView(self._screen, session, self._plan_panel, self._prompt.insert_text, run)

@@ -26,6 +26,7 @@ from agent.services.opening_questions import (
 )
 from foundation.errors import PalimpsestError
 from foundation.figures import counted
+from memory.access import nothing_is_kept
 from tui.internal_errors import internal_error
 from tui.screen_reader.completion import complete
 from tui.screen_reader.composition import Composition, WholeMessage
@@ -284,6 +285,8 @@ class LineChat:
             await controller.take_up(start.options.resume, latest=start.options.latest)
         except PalimpsestError as error:
             controller.say_error(error)
+        if session.workspace.unwritable:
+            self.show_warning(nothing_is_kept(session.workspace))
         await controller.restore_draft()
         await ask_about_servers(self, session)
         session.begin_background()

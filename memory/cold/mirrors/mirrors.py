@@ -87,6 +87,12 @@ class Mirrors:
             self._update_file(conversation, conversation.leaf, path)
         return path
 
+    def missing_of_imports(self) -> list[int]:
+        """Imported conversations that no mirror was written of: an import that was interrupted stored them."""
+        sql = """SELECT seq FROM conversations WHERE kind = 'chat' AND source <> '' AND leaf IS NOT NULL
+                 AND seq NOT IN (SELECT conversation FROM mirrors) ORDER BY seq"""
+        return [seq for (seq,) in self._cold.read(lambda db: fetch(db, sql))]
+
     def renew(self) -> None:
         """Rewrites mirrors with text that the store has deleted."""
         sql = "SELECT conversation FROM mirrors WHERE head = x''"
