@@ -132,9 +132,10 @@ def test_on_a_disk_without_a_free_byte_all_can_be_read_and_a_refusal_is_true(tmp
 @pytest.mark.parametrize(
     ("state", "why"), [("full", "The disk of {} is full"), ("read-only", "{} cannot be written to")]
 )
-def test_the_chat_opens_to_be_read_and_sends_once_it_can_write_again(tmp_path: Path, state: str, why: str) -> None:
-    disk = Path(tempfile.mkdtemp(dir="/tmp")) / "disk"  # a short name: each sentence stays on its line
-    seen = on_a_small_disk("tests.trust.full_disk_chat", disk, state)
+def test_the_chat_opens_to_be_read_and_sends_once_it_can_write_again(state: str, why: str) -> None:
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:  # a short name: each sentence stays on its line
+        disk = Path(folder) / "disk"
+        seen = on_a_small_disk("tests.trust.full_disk_chat", disk, state)
     assert "failed" not in seen, (list(seen), seen["failed"])
     assert f"{why.format(disk / 'workspace')}: you can read, /search and /recall" in seen["opened"]
     assert "read-only · " in seen["opened"]
