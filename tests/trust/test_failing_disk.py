@@ -143,6 +143,7 @@ def test_the_chat_opens_to_be_read_and_sends_once_it_can_write_again(state: str,
     for command in ("search", "recall"):
         assert "2 found" in seen[command]
     assert f"{why.format(disk / 'workspace')}. Nothing of this was written" in seen["refused"]
+    assert "could not be" not in seen["refused"], "nothing is said twice"
     prompt = seen["refused"].partition("this was not sent")[2]
     assert "❯ what has no room" in prompt, "the draft is in the prompt again"
     assert "back in the prompt: this was not sent" in seen["refused"]

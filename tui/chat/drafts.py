@@ -223,7 +223,7 @@ class DraftKeeper:
         reason = error.strerror or str(error)
         if reason != self._refusal:
             self._refusal = reason
-            self._warn(f"The draft could not be kept: {reason}.")
+            self._prompt.warn_of_disk(f"The draft could not be kept: {reason}.")
 
     def _warn(self, text: str) -> None:
         self._prompt.notify(text, severity="warning", markup=False)

@@ -13,7 +13,7 @@ from agent.message_queue import MessageQueue
 from agent.services.drafts import NEW
 from agent.services.opening_questions import ask_about_links, ask_about_servers, ask_for_trust
 from foundation.errors import PalimpsestError
-from memory.access import has_room_again, nothing_is_kept
+from memory.access import has_room_again
 from tui.chat.chat_find import ChatFind
 from tui.chat.chat_keys import CHAT_KEYS
 from tui.chat.drafts import DraftKeeper
@@ -177,8 +177,7 @@ class ChatScreen(TranscriptScreen):
             await controller.resume(resume, latest=latest)
         except PalimpsestError as error:
             self._view.show_error(error)
-        if session.workspace.unwritable:
-            self.transcript.add(MutedLine(nothing_is_kept(session.workspace), tone="warning", gap=True))
+        self._view.show_what_is_kept(session.workspace)
         self.is_conversation_known = True
         await self.draft_keeper.restore()
         await ask_about_servers(OpeningDialogs(self, self.prompt, self._view), session)

@@ -41,6 +41,7 @@ if TYPE_CHECKING:  # loaded after first paint
     from agent.session import Session
     from context.checklist import Checklist
     from context.report import ContextReport
+    from foundation.paths import Workspace
     from memory.memory import Memory
     from tui.chat.next_request import NextRequest
     from tui.chat.side_panel import SidePanelView
@@ -336,6 +337,14 @@ class ChatView:
         """Shows an error in place of what was being opened."""
         self.show_opening("")
         self.transcript.interject(ErrorItem(error.title, error.message, error.hint))
+
+    def show_what_is_kept(self, workspace: "Workspace") -> None:
+        """Says where nothing can be written to the workspace now; nothing that is not kept says so again then."""
+        from memory.access import nothing_is_kept
+
+        self._prompt.warns_of_disk = not workspace.unwritable
+        if workspace.unwritable:
+            self.transcript.add(MutedLine(nothing_is_kept(workspace), tone="warning", gap=True))
 
     async def restore_draft(self) -> None:
         """Restores the draft of the conversation that the session switched to."""

@@ -115,6 +115,7 @@ class Prompt(ChipTextArea):
         self._shown_label = ""
         self.held = HeldInput(self._on_key, self.paste_text)
         self.unhandled = 0  # texts that were entered, and that the screen has not taken yet
+        self.warns_of_disk = True  # False where the conversation has said that nothing is kept
 
     def use_vim_keys(self, on: bool) -> None:
         """Turns Vim keys on or off at once; they begin in insert mode."""
@@ -172,7 +173,12 @@ class Prompt(ChipTextArea):
         try:
             await asyncio.to_thread(self.prompt_history.write)
         except OSError as error:
-            self.notify(f"The history could not be written: {error.strerror}.", severity="warning", markup=False)
+            self.warn_of_disk(f"The history could not be written: {error.strerror}.")
+
+    def warn_of_disk(self, text: str) -> None:
+        """Says that something was not kept, where that is news."""
+        if self.warns_of_disk:
+            self.notify(text, severity="warning", markup=False)
 
     # Keys
 
