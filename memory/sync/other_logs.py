@@ -111,7 +111,7 @@ class OtherLogs:
 
     def _apply(self, db: apsw.Connection, segment: Segment, operations: Sequence[Operation]) -> Taken:
         shown = visible_line(segment.name)[:_LONGEST_NAME]
-        inbox = Inbox(db, self._cold.clock, self._cold.analyse)
+        inbox = Inbox(db, self._cold.clock, self._cold.analyse, self._cold.secret)
         taken = inbox.take(operations, f"{shown} ({segment.device})")
         if first(db, "SELECT 1 FROM sync_devices WHERE id = ?", (segment.device,)) is None:
             self.new_devices.append(NewDevice(segment.device, shown))
