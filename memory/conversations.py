@@ -22,6 +22,7 @@ from memory.cold.conversation_days import (
     conversations_titled,
     count_one_shots,
     first_made,
+    last_touched,
 )
 from memory.cold.conversations import (
     conversation_at,
@@ -107,6 +108,10 @@ class Conversations:
     def first_made(self) -> datetime | None:
         """When the first conversation was made; None where there is none."""
         return self._cold.read(first_made)
+
+    def last_touched(self, before: datetime) -> datetime | None:
+        """When a conversation was last written to before then, of those that were not written to since."""
+        return self._cold.read(lambda db: last_touched(db, to_ms(before)))
 
     def days(self, *, one_shots: bool = False) -> dict[date, int]:
         """How many chats were last written on each local day, newest first; one-shots count where they are listed."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Final
 
 from msgspec import structs
@@ -54,8 +55,13 @@ class RetentionJob:
         return not 0 <= self._now_ms() - state.ruled_ms < _DAY_MS
 
     def _is_sure(self, state: UpkeepState) -> bool:
-        """Whether the clock is not far ahead of the last look: else the rules wait a day, for a wrong one is set."""
-        return not state.ruled_ms or self._now_ms() - state.ruled_ms <= _JUMP_MS
+        """Whether the clock is not far ahead of the last look, or before the first of what was stored earlier than
+        today: else the rules wait a day, for a wrong one is set."""
+        known_ms = state.ruled_ms
+        if not known_ms:
+            before = self._memory.conversations.last_touched(self._clock.now() - timedelta(days=1))
+            known_ms = to_ms(before) if before else 0
+        return self._now_ms() - known_ms <= _JUMP_MS
 
     def _now_ms(self) -> int:
         return to_ms(self._clock.now())
@@ -95,12 +101,12 @@ class RetentionJob:
     def _propose(self) -> None:
         """Says what the rules would delete, or what could be archived: not more than once a week, nor while a person
         said "not now"."""
-        from memory.upkeep.proposal import LEAST, proposal, proposal_sentence
+        from memory.upkeep.proposal import LEAST, is_later, proposal, proposal_sentence
         from memory.upkeep.retention import due_sentence, plan
 
         now, state = self._clock.now(), read_state(self._memory.workspace)
         since_proposed = self._now_ms() - state.proposed_ms
-        if self._now_ms() < state.not_before_ms or 0 <= since_proposed < _PROPOSE_EACH:
+        if is_later(state, now) or 0 <= since_proposed < _PROPOSE_EACH:
             return
         command = f"`{own_command('retention')}` does"
         sentences = [due_sentence(plan(self._memory, self._settings, now), command)]

@@ -38,6 +38,13 @@ def first_made(connection: apsw.Connection) -> datetime | None:
     return from_ms(rows[0][0]) if rows else None
 
 
+def last_touched(connection: apsw.Connection, before_ms: int) -> datetime | None:
+    """When a conversation was last written to before then, of those that were not written to since; None for never."""
+    sql = "SELECT max(updated_ms) FROM conversations WHERE updated_ms < ?"
+    ((updated,),) = fetch(connection, sql, (before_ms,))
+    return from_ms(updated) if updated is not None else None
+
+
 def count_one_shots(connection: apsw.Connection) -> int:
     """How many chats are one-shots."""
     sql = "SELECT count(*) FROM labels JOIN conversations c ON c.seq = conversation AND c.kind = 'chat' WHERE label = ?"

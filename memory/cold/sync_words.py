@@ -1,16 +1,11 @@
-"""Words in what is kept for other devices: titles and labels that were set once, versions of notes, waiting entries."""
+"""Words in what is kept for other devices: titles and labels that were set once, names of
+notes, waiting entries. Lines of notes: memory.cold.note_lines."""
 
 from collections.abc import Callable
-from contextlib import suppress
-from typing import Final
 
 import apsw
 
 from memory.cold.sql import fetch, run
-from memory.errors import Damaged
-from memory.zstd import unpack
-
-_MOST: Final = 2**26  # bytes of a note
 
 
 def forget_synced(db: apsw.Connection, holds: Callable[[bytes], bool]) -> int:
@@ -23,15 +18,12 @@ def forget_synced(db: apsw.Connection, holds: Callable[[bytes], bool]) -> int:
     for seq, field, value in fetch(db, "SELECT seq, CAST(field AS BLOB), value FROM sync_values"):
         if holds(field) or holds(value or b""):
             count += run(db, "DELETE FROM sync_values WHERE seq = ?", (seq,))
-    for id_, path, body in fetch(db, "SELECT id, CAST(path AS BLOB), body FROM sync_notes"):
-        text = b""
-        with suppress(Damaged):  # one that cannot be read is not known to hold them
-            text = unpack(body, limit=_MOST)
-        if holds(path) or holds(text):
-            count += run(db, "DELETE FROM sync_notes WHERE id = ?", (id_,))
-    for (path,) in fetch(db, "SELECT path FROM sync_merged"):
+    paths = fetch(db, "SELECT path FROM sync_notes UNION SELECT path FROM sync_merged")
+    for (path,) in paths:
         if holds(path.encode("utf-8", "surrogateescape")):
-            count += run(db, "DELETE FROM sync_merged WHERE path = ?", (path,))
+            for table in ("sync_notes", "sync_merged", "sync_forgotten_lines"):
+                column = "note" if table == "sync_forgotten_lines" else "path"
+                count += run(db, f"DELETE FROM {table} WHERE {column} = ?", (path,))
     for seq, operation in fetch(db, "SELECT seq, operation FROM sync_waiting"):
         if holds(operation):
             count += run(db, "DELETE FROM sync_waiting WHERE seq = ?", (seq,))

@@ -1,7 +1,11 @@
 """Words in MEMORY.md and memory/*.md, line by line, and in the versions of all files."""
 
+import apsw
+
+from foundation.clock import to_ms
 from foundation.files import remove
 from memory.cold.encoding import to_bytes
+from memory.cold.note_lines import forget_note_lines
 from memory.forget.work import ForgetWork, StepCounts, line_hash
 from memory.forgotten.fingerprints import Fingerprints
 from memory.hot.parse import lines_of, parse
@@ -68,7 +72,8 @@ def forget_note_names(work: ForgetWork) -> StepCounts:
 
 
 def forget_versions(work: ForgetWork) -> StepCounts:
-    """Takes the same lines out of every version of every file, but of those that the person keeps."""
+    """Takes the same lines out of every version of every file, but of those that the person keeps, and out of those
+    that devices share."""
 
     def forgotten(version: Version, body: bytes) -> bytes | None:
         text = body.decode("utf-8", "replace")
@@ -82,7 +87,27 @@ def forget_versions(work: ForgetWork) -> StepCounts:
     def named(path: str) -> str:
         return path if keeps_lines(work, path) or work.keeps(path) else work.named(path)
 
-    return StepCounts({"versions": work.memory.versions.store.rewrite(forgotten, work.replaced, named)})
+    count = work.memory.versions.store.rewrite(forgotten, work.replaced, named)
+    _forget_shared(work)
+    return StepCounts({"versions": count})
+
+
+def _forget_shared(work: ForgetWork) -> None:
+    """Takes the lines out of the versions that devices share, but for those that a note holds still: it was written
+    since, or the person keeps it."""
+    hot, cold = work.memory.hot, work.memory.cold
+    hot.look()
+    held = {file.path: frozenset(map(str.strip, lines_of(file.text))) for file in hot.files() if not file.problem}
+
+    def going(path: str, text: str) -> list[int]:
+        lines, staying = lines_of(text), held.get(path, frozenset())
+        numbers = lines_that_go(work, path, text, is_earlier=True)
+        return [number for number in numbers if lines[number].strip() not in staying]
+
+    def transaction(db: apsw.Connection) -> int:
+        return forget_note_lines(db, cold.secret, going, to_ms(cold.clock.now()))
+
+    cold.write(transaction)
 
 
 def _without(work: ForgetWork, name: str, before: str) -> str:

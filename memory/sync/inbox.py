@@ -71,10 +71,12 @@ class Inbox:
         db: apsw.Connection,
         clock: Clock,
         analyse: EntryAnalyser,
+        secret: bytes,
     ) -> None:
         self._db = db
         self._clock = clock
         self._analyse = analyse
+        self._secret = secret
         self._device = ""
 
     def take(self, operations: Sequence[Operation], device: str) -> Taken:
@@ -113,7 +115,7 @@ class Inbox:
                 found[4] += take_tombstone(self._db, operation)
             case NoteOperation():
                 see(self._db, operation.clock)
-                found[3] += take_version(self._db, operation)
+                found[3] += take_version(self._db, operation, self._secret)
 
     def _conversation(self, key: ConversationKey) -> int | None:
         """The seq of the conversation, made where it is not there; None for a deleted one."""

@@ -11,6 +11,17 @@ from msgspec import Struct
 from foundation.privacy import TextSource, clear
 from foundation.terminal_text import visible, visible_line
 from memory.cold.encoding import to_bytes, to_text
+from memory.cold.note_lines import (
+    blanked,
+    learn_lines,
+    note_row,
+    pack_heard,
+    set_lines,
+    stored_lines,
+    take_forgotten,
+    unpack_lines,
+    without_lines,
+)
 from memory.cold.sql import fetch, first, run
 from memory.sync.operation import NoteOperation
 from memory.zstd import packer, unpack
@@ -40,29 +51,54 @@ def is_hidden_name(path: str) -> bool:
     return bool(_PATH.fullmatch(path)) and not is_note(path)
 
 
-def version_id(path: str, parents: tuple[str, ...], text: bytes, clock: int, device: str) -> str:
+def version_id(  # noqa: PLR0917 — all that a version says
+    path: str, parents: tuple[str, ...], text: bytes, clock: int, device: str, heard: tuple[int, ...] = ()
+) -> str:
     """The name of a version: SHA-256 of all that it says."""
-    return hashlib.sha256(msgspec.msgpack.encode((path, parents, text, clock, device))).hexdigest()
+    said = (path, parents, text, clock, device)
+    return hashlib.sha256(msgspec.msgpack.encode((*said, heard) if heard else said)).hexdigest()
 
 
-def take_version(db: apsw.Connection, operation: NoteOperation) -> bool:
-    """Keeps another device's version; whether it is new. Raises ValueError for one that no device writes."""
-    made = version_id(operation.path, operation.parents, operation.text, operation.clock, operation.device)
+def take_version(db: apsw.Connection, operation: NoteOperation, secret: bytes) -> bool:
+    """Keeps another device's version; whether it is new, or lines of it were forgotten since. Raises ValueError for one
+    that no device writes. The id of one without its forgotten lines cannot be compared with its text."""
+    said = (operation.path, operation.parents, operation.text, operation.clock, operation.device)
+    made = version_id(*said, operation.heard)
     if is_hidden_name(operation.path):
         raise ValueError(f"the name of the note {visible_line(operation.path)} holds characters that are not shown")
-    if made != operation.id or not is_note(operation.path):
+    if (made != operation.id and not operation.forgotten) or not is_note(operation.path):
         raise ValueError("a version of a note is not what was written")
-    return put_version(db, operation, own=False)
+    new = put_version(db, operation, own=False)
+    if new:
+        take_forgotten(db, secret, operation.id)
+    return _take_lines(db, operation, secret) or new
+
+
+def _take_lines(db: apsw.Connection, operation: NoteOperation, secret: bytes) -> bool:
+    """Takes lines that were forgotten on any device out of a version that is known here; whether any was new."""
+    held = note_row(db, operation.id)
+    if held is None or held.path != operation.path or not (operation.forgotten or held.forgotten):
+        return False
+    lines = dict(held.forgotten)
+    for number, forgetting in unpack_lines(operation.forgotten).items():
+        lines[number] = min(forgetting, lines.get(number, forgetting))
+    if is_new := lines != held.forgotten:
+        set_lines(db, held, lines, sends=False)
+    for text in (held.text, to_text(operation.text)):  # which has the words, while the other may be without them
+        learn_lines(db, secret, operation.path, text, lines)
+    return is_new
 
 
 def put_version(db: apsw.Connection, operation: NoteOperation, *, own: bool) -> bool:
     """Keeps the version; whether it is new."""
     if first(db, "SELECT 1 FROM sync_notes WHERE id = ?", (operation.id,)) is not None:
         return False
-    body = packer()(to_bytes(clear(to_text(operation.text), TextSource.OTHER)))
+    lines = unpack_lines(operation.forgotten)
+    body = packer()(to_bytes(clear(blanked(to_text(operation.text), lines), TextSource.OTHER)))
     run(
         db,
-        "INSERT INTO sync_notes (id, path, parents, body, clock, device, own) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        """INSERT INTO sync_notes (id, path, parents, body, clock, device, own, forgotten, heard)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)""",
         (
             operation.id,
             operation.path,
@@ -71,6 +107,8 @@ def put_version(db: apsw.Connection, operation: NoteOperation, *, own: bool) -> 
             operation.clock,
             operation.device,
             int(own),
+            msgspec.msgpack.encode(operation.forgotten) if lines else b"",
+            pack_heard(operation.heard),
         ),
     )
     return True
@@ -78,14 +116,14 @@ def put_version(db: apsw.Connection, operation: NoteOperation, *, own: bool) -> 
 
 def versions_of(db: apsw.Connection, path: str) -> list[NoteVersion]:
     """All versions of the file that are known here."""
-    rows = fetch(db, "SELECT id, parents, body, clock, device FROM sync_notes WHERE path = ?", (path,))
+    rows = fetch(db, "SELECT id, parents, body, clock, device, forgotten FROM sync_notes WHERE path = ?", (path,))
     return [
         NoteVersion(
             id_,
             msgspec.json.decode(parents, type=tuple[str, ...]),
-            to_text(unpack(body, limit=MOST)),
+            without_lines(to_text(unpack(body, limit=MOST)), stored_lines(forgotten)),
             clock,
             device,
         )
-        for id_, parents, body, clock, device in rows
+        for id_, parents, body, clock, device, forgotten in rows
     ]

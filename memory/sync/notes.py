@@ -15,6 +15,7 @@ from foundation.clock import to_ms
 from foundation.privacy import clear
 from foundation.terminal_text import visible_line
 from memory.cold.encoding import to_bytes
+from memory.cold.note_lines import heard_of, pack_heard, stored_heard, take_forgotten
 from memory.cold.sql import fetch, first, run
 from memory.cold.sync_clock import tick
 from memory.hot.note import TextChange
@@ -37,6 +38,7 @@ _TO_MERGE: Final = """SELECT DISTINCT path FROM sync_notes LEFT JOIN sync_merged
     WHERE stale IS NOT 0 ORDER BY path"""
 _RECORD: Final = """INSERT INTO sync_merged (path, heads, sha256, stale) VALUES (?1, ?2, ?3, ?4)
     ON CONFLICT (path) DO UPDATE SET heads = ?2, sha256 = ?3, stale = stale AND ?4"""
+_HEARD: Final = "UPDATE sync_merged SET heard = ? WHERE path = ?"
 
 
 class ChangedNote(Struct, frozen=True):
@@ -48,11 +50,12 @@ class ChangedNote(Struct, frozen=True):
 
 class _Merged(Struct, frozen=True):
     """What a file held when its versions were last put together, and which versions those were. `stale`: others have
-    arrived since."""
+    arrived since. `heard`: the forgettings whose lines it is without."""
 
     heads: tuple[str, ...] = ()
     sha256: bytes = _NOTHING
     stale: bool = True
+    heard: tuple[int, ...] = ()
 
 
 class _Merge(Struct, frozen=True):
@@ -114,9 +117,12 @@ class NoteSync:
             _record(db, path, tuple(head.id for head in heads_of(known)), body, stale=False)
             return False
         clock = tick(db, to_ms(self._cold.clock.now()))
-        id_ = version_id(path, before.heads, body, clock, device)
-        version = NoteOperation(id=id_, path=path, parents=before.heads, text=body, clock=clock, device=device)
+        id_ = version_id(path, before.heads, body, clock, device, before.heard)
+        version = NoteOperation(
+            id=id_, path=path, parents=before.heads, text=body, clock=clock, device=device, heard=before.heard
+        )
         put_version(db, version, own=True)
+        take_forgotten(db, self._cold.secret, id_)  # heard of, and not taken out of the file yet
         _record(db, path, (id_,), body, stale=True)  # where it was so: others may have versions that are not merged yet
         return True
 
@@ -142,7 +148,12 @@ class NoteSync:
     def _write(self, merges: Sequence[_Merge]) -> list[ChangedNote]:
         """Writes the files, and notes what they hold; a file that cannot be written now is the next run's."""
         changes = [
-            TextChange(merge.path, merge.now, clear(merge.text), Cause(Author.SYNC, f"from {', '.join(merge.devices)}"))
+            TextChange(
+                merge.path,
+                merge.now,
+                clear(merge.text),
+                Cause(Author.SYNC, f"from {', '.join(merge.devices) or 'another device'}"),
+            )
             for merge in merges
             if merge.text != merge.now
         ]
@@ -179,10 +190,15 @@ def _all_merged(db: apsw.Connection) -> dict[str, bytes]:
 
 
 def _merged(db: apsw.Connection, path: str) -> _Merged:
-    row = first(db, "SELECT heads, sha256, stale FROM sync_merged WHERE path = ?", (path,))
-    return _Merged(msgspec.json.decode(row[0], type=tuple[str, ...]), row[1], bool(row[2])) if row else _Merged()
+    row = first(db, "SELECT heads, sha256, stale, heard FROM sync_merged WHERE path = ?", (path,))
+    if not row:
+        return _Merged()
+    heads = msgspec.json.decode(row[0], type=tuple[str, ...])
+    return _Merged(heads, row[1], bool(row[2]), stored_heard(row[3]))
 
 
 def _record(db: apsw.Connection, path: str, heads: tuple[str, ...], body: bytes, *, stale: bool) -> None:
     values = (path, msgspec.json.encode(heads).decode(), hashlib.sha256(body).digest(), int(stale))
     run(db, _RECORD, values)
+    if not stale:
+        run(db, _HEARD, (pack_heard(heard_of(db, path)), path))

@@ -8,6 +8,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from memory.cold.note_lines import PackedLines
+
 
 class ConversationKey(Struct, frozen=True, array_like=True):
     """Which conversation an operation belongs to, and what makes it where it is not there yet."""
@@ -58,8 +60,9 @@ class ForgettingOperation(Struct, frozen=True, kw_only=True, tag="forgetting"):
     forgotten_ms: int
 
 
-class NoteOperation(Struct, frozen=True, kw_only=True, tag="note"):
-    """A version of a note file, made from the versions `parents`. A deleted file is an empty one."""
+class NoteOperation(Struct, frozen=True, kw_only=True, tag="note", omit_defaults=True):
+    """A version of a note file, made from the versions `parents`. A deleted file is an empty one. `forgotten`: its
+    lines that were forgotten on any device, which are empty (memory.cold.note_lines)."""
 
     id: str
     path: str
@@ -67,6 +70,9 @@ class NoteOperation(Struct, frozen=True, kw_only=True, tag="note"):
     text: bytes
     clock: int
     device: str
+    forgotten: PackedLines = ()
+    heard: tuple[int, ...] = ()
+    """The forgettings that its device had heard of."""
 
 
 Operation = EntryOperation | ValueOperation | DeletionOperation | ForgettingOperation | NoteOperation

@@ -22,6 +22,7 @@ from memory.sync.segment import Segment, decode_segment, too_large
 
 _LONGEST_NAME = 60
 _AT_ONCE = 100  # operations of a transaction: some 60 ms
+_NOTES_AT_ONCE = 1_000
 
 
 class Unread(Struct, frozen=True):
@@ -54,6 +55,8 @@ class OtherLogs:
         self._keys = keys
         self._takes_plain = takes_plain
         self.new_devices: list[NewDevice] = []
+        self._known: dict[str, str] = {}  # what was noted of each segment: "" for one that was read
+        self._notes: dict[str, str] = {}  # not written yet
 
     def read(
         self, names: Mapping[str, SegmentName], listed: Mapping[str, int], own: str, should_stop: Callable[[], bool]
@@ -64,11 +67,27 @@ class OtherLogs:
         that was not applied to its end is applied once more: what is there is not taken again.
         """
         where = self._place.name
-        sql = "SELECT name FROM sync_read WHERE location = ? AND problem = ''"
-        done = {name for (name,) in self._cold.read(lambda db: fetch(db, sql, (where,)))}
+        sql = "SELECT name, problem FROM sync_read WHERE location = ?"
+        self._known = dict(self._cold.read(lambda db: fetch(db, sql, (where,))))
+        done = {name for name, problem in self._known.items() if not problem}
+        try:
+            result = self._read(names, listed, lambda text, name: name.device == own or text in done, should_stop)
+        finally:
+            self._write_notes()
+        if not result[2]:
+            self._forget_missing(names)
+        return result
+
+    def _read(
+        self,
+        names: Mapping[str, SegmentName],
+        listed: Mapping[str, int],
+        is_done: Callable[[str, SegmentName], bool],
+        should_stop: Callable[[], bool],
+    ) -> tuple[Taken, int, bool]:
         taken, count = Taken(), 0
         for text, name in sorted(names.items(), key=lambda item: (item[1].number, item[0])):
-            if name.device == own or text in done:
+            if is_done(text, name):
                 continue
             if should_stop():
                 return taken, count, True
@@ -85,9 +104,11 @@ class OtherLogs:
                     return taken, count, True
             else:
                 problem = "" if len(believed) == len(segment.operations) else _wrong_clock(name, segment)
-                self._cold.write(lambda db, text=text, problem=problem: self._record(db, text, problem))
-                count += not problem
-        self._forget_missing(names)
+                if problem:
+                    self._note(text, problem)
+                    continue
+                self._cold.write(lambda db, text=text: self._record(db, text, ""))
+                count += 1
         return taken, count, False
 
     def _believed(self, operations: Sequence[Operation]) -> list[Operation]:
@@ -111,7 +132,7 @@ class OtherLogs:
 
     def _apply(self, db: apsw.Connection, segment: Segment, operations: Sequence[Operation]) -> Taken:
         shown = visible_line(segment.name)[:_LONGEST_NAME]
-        inbox = Inbox(db, self._cold.clock, self._cold.analyse)
+        inbox = Inbox(db, self._cold.clock, self._cold.analyse, self._cold.secret)
         taken = inbox.take(operations, f"{shown} ({segment.device})")
         if first(db, "SELECT 1 FROM sync_devices WHERE id = ?", (segment.device,)) is None:
             self.new_devices.append(NewDevice(segment.device, shown))
@@ -121,7 +142,21 @@ class OtherLogs:
         return taken
 
     def _note(self, name: str, problem: str) -> None:
-        self._cold.write(lambda db: self._record(db, name, problem))
+        """Notes why a segment could not be read, many in one transaction, and none that is noted already."""
+        if self._known.get(name) != problem:
+            self._notes[name] = self._known[name] = problem
+        if len(self._notes) >= _NOTES_AT_ONCE:
+            self._write_notes()
+
+    def _write_notes(self) -> None:
+        notes, self._notes = self._notes, {}
+
+        def write(db: apsw.Connection) -> None:
+            for name, problem in notes.items():
+                self._record(db, name, problem)
+
+        if notes:
+            self._cold.write(write)
 
     def _record(self, db: apsw.Connection, name: str, problem: str) -> None:
         sql = "INSERT OR REPLACE INTO sync_read (location, name, problem) VALUES (?, ?, ?)"

@@ -15,6 +15,7 @@ from foundation.clock import to_ms
 from foundation.privacy import TextSource, clear
 from memory.cold.deletions import Deletion
 from memory.cold.entries import entries_at
+from memory.cold.note_lines import pack_lines, stored_heard, stored_lines
 from memory.cold.sql import SqlRow, batches, each, fetch, first, marks, run
 from memory.records import TRUST, Entry, EntryKind
 from memory.sync.limits import MOST_NOTE, fitting_text
@@ -170,7 +171,9 @@ def content_of(db: apsw.Connection, number: int) -> SegmentContent:
     deletions = [DeletionOperation(token=token, deleted_ms=ms) for token, ms in deleted]
     sql = "SELECT token, forgotten_ms FROM sync_forgotten WHERE own = 1 AND segment = ? ORDER BY token"
     forgotten = [ForgettingOperation(token=token, forgotten_ms=ms) for token, ms in each(db, sql, (number,))]
-    columns = "SELECT id, path, parents, body, clock, device FROM sync_notes WHERE own = 1 AND segment = ?"
+    columns = (
+        "SELECT id, path, parents, body, clock, device, forgotten, heard FROM sync_notes WHERE own = 1 AND segment = ?"
+    )
     known = [_note(row) for row in each(db, f"{columns} ORDER BY clock, id", (number,))]
     notes = [note for note in known if len(note.text) <= MOST_NOTE]  # of an earlier version, which had no limit
     return SegmentContent(
@@ -245,10 +248,19 @@ def _value(row: SqlRow) -> ValueOperation:
 
 
 def _note(row: SqlRow) -> NoteOperation:
-    id_, path, parents, body, clock, device = row
+    id_, path, parents, body, clock, device, forgotten, heard = row
     listed = msgspec.json.decode(parents, type=tuple[str, ...])
     text = unpack(body, limit=MOST)
-    return NoteOperation(id=id_, path=path, parents=listed, text=text, clock=clock, device=device)
+    return NoteOperation(
+        id=id_,
+        path=path,
+        parents=listed,
+        text=text,
+        clock=clock,
+        device=device,
+        forgotten=pack_lines(stored_lines(forgotten)),
+        heard=stored_heard(heard),
+    )
 
 
 def _named(db: apsw.Connection, entries: list[Entry]) -> dict[int, str]:

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from foundation.program import PROGRAM
+from memory.cold.note_lines import MOST_LINES
 from memory.errors import Damaged
 from memory.sync.encryption import PROOF, Keys
 from memory.sync.errors import NewerSegment, NoKey, SegmentDamaged, UnprovenSegment
@@ -27,7 +28,8 @@ from memory.sync.operation import EntryOperation, NoteOperation, Operation
 from memory.zstd import packer, unpack
 
 _FAMILY: Final = b"PSS"
-_MAGIC: Final = b"PSS1"
+_FIRST: Final = b"PSS1"
+_FORGETS: Final = b"PSS2"  # it has versions of notes with forgotten lines: who reads the first alone leaves it
 _PLAIN, _ENCRYPTED, _UNPROVEN = b"p", b"a", b"e"  # the last one was written before there were proofs
 _CHECK: Final = 32
 _AROUND: Final = 4  # the segment, its list, an operation, and its meta
@@ -46,10 +48,15 @@ def encode_segment(segment: Segment, keys: Keys | None = None) -> bytes:
     """What is stored of a segment. With keys only their owners can read it."""
     frame = packer()(msgspec.msgpack.encode(segment))
     body = hashlib.sha256(frame).digest() + frame
+    magic = (
+        _FORGETS
+        if any(isinstance(each, NoteOperation) and (each.forgotten or each.heard) for each in segment.operations)
+        else _FIRST
+    )
     if keys is None:
-        return _MAGIC + _PLAIN + body
+        return magic + _PLAIN + body
     encrypted = keys.encrypt(body)
-    return _MAGIC + _ENCRYPTED + keys.proof(encrypted) + encrypted
+    return magic + _ENCRYPTED + keys.proof(encrypted) + encrypted
 
 
 def decode_segment(name: SegmentName, stored: bytes, keys: Keys | None = None, *, takes_plain: bool = True) -> Segment:
@@ -57,13 +64,13 @@ def decode_segment(name: SegmentName, stored: bytes, keys: Keys | None = None, *
 
     Raises SegmentDamaged, UnprovenSegment, NewerSegment, NoKey.
     """
-    if stored[:3] == _FAMILY and stored[3:4].isdigit() and stored[3:4] > _MAGIC[3:]:
+    if stored[:3] == _FAMILY and stored[3:4].isdigit() and stored[3:4] > _FORGETS[3:]:
         raise NewerSegment(
             "A newer version wrote it",
             f"{name}: a newer version of this program wrote it. It was not read, and nothing was changed for it.",
             "Upgrade this device; what it holds is read then.",
         )
-    if digest_of(stored) != name.digest or stored[:4] != _MAGIC:
+    if digest_of(stored) != name.digest or stored[:4] not in {_FIRST, _FORGETS}:
         raise damaged(name)
     body = _opened(name, stored[4:5], stored[5:], keys, takes_plain)
     check, frame = body[:_CHECK], body[_CHECK:]
@@ -88,9 +95,15 @@ def _fits(operation: Operation) -> bool:
         case EntryOperation():
             return len(operation.text) <= MOST_TEXT and meta_fits(operation.meta)
         case NoteOperation():
-            return len(operation.text) <= MOST_NOTE
+            return len(operation.text) <= MOST_NOTE and _lines_fit(operation)
         case _:
             return True
+
+
+def _lines_fit(operation: NoteOperation) -> bool:
+    """Whether the forgotten lines are lines of the text."""
+    sizes = [len(bits) for _, bits in operation.forgotten]
+    return sum(sizes) <= MOST_LINES + 1 and max(sizes, default=0) <= operation.text.count(b"\n") // 8 + 1
 
 
 def meta_fits(meta: dict[str, Any]) -> bool:

@@ -17,7 +17,7 @@ from memory.memory import Memory
 from memory.settings import RetentionSettings
 from memory.upkeep.idle import KEEP, idle_conversations, moment_days_ago
 from memory.upkeep.retention import BY_CONSENT, PlannedConversation, archive_conversations
-from memory.upkeep.state import ArchivingRun, change_state
+from memory.upkeep.state import ArchivingRun, UpkeepState, change_state
 
 DAYS: Final = 30
 """Of /clean where the chat proposes nothing (`retention.propose_days` is 0)."""
@@ -103,6 +103,12 @@ def not_now(memory: Memory, now: datetime) -> datetime:
     until = now + LATER
     change_state(memory.workspace, lambda state: structs.replace(state, not_before_ms=to_ms(until)))
     return until
+
+
+def is_later(state: UpkeepState, now: datetime) -> bool:
+    """Whether a person said "not now" within the last month. A moment that is further off was noted by a clock that was
+    ahead, and counts no more."""
+    return 0 < state.not_before_ms - to_ms(now) <= LATER // timedelta(milliseconds=1)
 
 
 def keep(memory: Memory, ref: str, *, always: bool) -> str:

@@ -63,6 +63,11 @@ def run(job: BackgroundJob) -> bool:
     return True
 
 
+def looked(memory: Memory, clock: FakeClock) -> None:
+    """The rules were kept to the day before yesterday."""
+    change_state(memory.workspace, lambda state: structs.replace(state, ruled_ms=to_ms(clock.now()) - 2 * 86_400_000))
+
+
 def flip_an_entry(workspace: Workspace) -> str:
     with closing(sqlite3.connect(workspace.database)) as db:
         (seq, name) = db.execute("SELECT seq, id FROM entries LIMIT 1").fetchone()
@@ -127,6 +132,7 @@ def test_rules_archive_in_the_background_only_where_that_is_switched_on(
     memory: Memory, clock: FakeClock, news: UpkeepNews
 ) -> None:
     clock.advance(40 * DAY)
+    looked(memory, clock)
     assert run(RetentionJob(memory, RetentionSettings(archive_days=30), clock, news))
     assert memory.vault.archives() == []
     (sentence,) = news.take()
@@ -143,6 +149,7 @@ def test_rules_archive_in_the_background_only_where_that_is_switched_on(
 
 def test_a_turn_interrupts_it_and_what_was_archived_is_said(memory: Memory, clock: FakeClock, news: UpkeepNews) -> None:
     clock.advance(40 * DAY)
+    looked(memory, clock)
     job = RetentionJob(memory, RetentionSettings(archive_days=30, background=True), clock, news)
     assert job.due()
     assert job.step(lambda: True).more
@@ -154,6 +161,7 @@ def test_a_turn_interrupts_it_and_what_was_archived_is_said(memory: Memory, cloc
 
 def test_it_never_deletes_by_itself(memory: Memory, clock: FakeClock, news: UpkeepNews) -> None:
     clock.advance(400 * DAY)
+    looked(memory, clock)
     run(RetentionJob(memory, RetentionSettings(delete_days=30, background=True), clock, news))
     assert len(memory.conversations.recent()) == 2
     (sentence,) = news.take()
@@ -166,6 +174,7 @@ def test_cleaning_is_proposed_from_a_size_on_and_not_again_for_a_week(
 ) -> None:
     job = RetentionJob(memory, RetentionSettings(), clock, news)
     clock.advance(40 * DAY)
+    looked(memory, clock)
     assert run(job)
     assert news.take() == (), "less than a megabyte"
     monkeypatch.setattr(proposal, "LEAST", 100)
@@ -188,6 +197,7 @@ def test_not_now_is_remembered_for_a_month_and_never_for_good(
 ) -> None:
     monkeypatch.setattr(proposal, "LEAST", 100)
     clock.advance(40 * DAY)
+    looked(memory, clock)
     proposal.not_now(memory, clock.now())
     for _ in range(3):
         clock.advance(9 * DAY)
@@ -233,6 +243,33 @@ def test_what_no_chat_showed_is_shown_by_the_next(workspace: Workspace, memory: 
 YEAR = 366 * DAY
 
 
+def test_not_now_under_a_clock_that_was_ahead_stops_nothing_once_it_is_right(
+    memory: Memory, clock: FakeClock, news: UpkeepNews, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(proposal, "LEAST", 100)
+    clock.advance(12 * YEAR)
+    proposal.not_now(memory, clock.now())
+    clock.advance(-12 * YEAR + 40 * DAY)
+    looked(memory, clock)
+    assert run(RetentionJob(memory, RetentionSettings(), clock, news))
+    assert "2 conversations with" in news.take()[0]
+
+
+@pytest.mark.parametrize("says_something", [False, True])
+def test_the_first_look_of_all_under_a_clock_far_ahead_archives_nothing(
+    memory: Memory, clock: FakeClock, news: UpkeepNews, *, says_something: bool
+) -> None:
+    job = job_of(memory, clock, news)
+    clock.advance(9 * YEAR)
+    if says_something:
+        memory.conversations.new(as_given("Now"))
+    assert run(job)
+    assert read_state(memory.workspace).runs == ()
+    clock.advance(DAY)
+    assert run(job)
+    assert len(read_state(memory.workspace).runs) == 1, "a clock that stays there is believed"
+
+
 def job_of(memory: Memory, clock: FakeClock, news: UpkeepNews) -> RetentionJob:
     settings = RetentionSettings(archive_days=30, background=True)
     return RetentionJob(memory, settings, clock, news)
@@ -243,7 +280,7 @@ def test_a_clock_that_is_years_ahead_for_an_hour_archives_nothing(
 ) -> None:
     job = job_of(memory, clock, news)
     clock.advance(31 * DAY)
-    change_state(memory.workspace, lambda state: structs.replace(state, ruled_ms=to_ms(clock.now()) - 2 * 86_400_000))
+    looked(memory, clock)
     clock.advance(170 * YEAR)
     assert run(job)
     clock.advance(-170 * YEAR)

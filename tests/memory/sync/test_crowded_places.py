@@ -1,7 +1,9 @@
 """Locations that hold many files, and links to folders: nothing is followed, and nothing stops."""
 
+from collections.abc import Callable
 from pathlib import Path
 
+import apsw
 import pytest
 
 from memory.sync.names import name_of
@@ -31,15 +33,35 @@ def test_links_to_folders_are_neither_followed_nor_stop_it(
     assert (outside / "secret.txt").read_text() == "secret"
 
 
+def transactions_of(device: Laptop, monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """Something for each transaction that it writes from now on."""
+    made: list[object] = []
+    write = device.memory.cold.write
+
+    def counted(work: Callable[[apsw.Connection], object]) -> object:
+        made.append(work)
+        return write(work)
+
+    monkeypatch.setattr(device.memory.cold, "write", counted)
+    return made
+
+
 @pytest.mark.parametrize("count", [200, pytest.param(20_000, marks=pytest.mark.soak)])
 @pytest.mark.timeout(120)
-def test_many_foreign_files_stop_nothing(desk: Laptop, laptop: Laptop, place: Path, count: int) -> None:
+def test_many_foreign_files_stop_nothing(
+    desk: Laptop, laptop: Laptop, place: Path, monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
     desk.talk("Where to?")
     desk.run(place)
     for number in range(count // 2):
         (place / f"photo {number}.jpg").write_bytes(b"x")
         (place / str(name_of(DEVICE, number + 1, b"%d" % number))).write_bytes(b"torn")
+    transactions = transactions_of(laptop, monkeypatch)
     result = laptop.run(place)
     assert result.taken.entries == 1
+    assert len(transactions) < 30 + count // 500, "many are noted in one"
     assert len(result.unread) == count // 2
     assert len(list(place.glob("*.jpg"))) == count // 2
+    transactions.clear()
+    assert len(laptop.run(place).unread) == count // 2
+    assert len(transactions) < 20, "what is noted is not noted again"

@@ -25,6 +25,7 @@ from tests.fakes import FakeClock
 
 T = TypeVar("T")
 PATH = "MEMORY.md"
+SECRET = bytes(32)
 
 
 def _empty_store() -> bytes:
@@ -61,6 +62,7 @@ class FakeColdStore:
 
     def __init__(self, clock: FakeClock) -> None:
         self.clock = clock
+        self.secret = SECRET
         self._db = apsw.Connection(":memory:")
         self._db.deserialize("main", EMPTY_STORE)
 
@@ -98,7 +100,7 @@ class NoteDevice:
         self.clock.advance(1)
         self._notes.collect(self._device)
         for version in versions:
-            self.cold.write(lambda db, version=version: (see(db, version.clock), take_version(db, version)))
+            self.cold.write(lambda db, version=version: (see(db, version.clock), take_version(db, version, SECRET)))
         self._notes.spread()
 
     @property

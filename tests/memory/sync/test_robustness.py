@@ -64,7 +64,7 @@ def test_a_segment_of_a_newer_version_is_refused_and_left(desk: Laptop, laptop: 
     trip = desk.talk("Hello")
     desk.run(place)
     (file,) = place.glob("*.segment")
-    newer = b"PSS2" + file.read_bytes()[4:]
+    newer = b"PSS3" + file.read_bytes()[4:]
     there = parse_name(file.name)
     assert there is not None
     foreign = place / str(name_of("d_000000000000", 1, newer))
