@@ -203,7 +203,12 @@ class Day:
 
     def _permit(self, tool: str) -> None:
         self.until(lambda text: f"The model wants to use {tool}" in text and "↑ ↓ choose" in text)
-        self.press_until("1", lambda text: f"The model wants to use {tool}" not in text)
+        for _ in range(20):  # what is pressed too early goes nowhere
+            self.terminal.type("1")
+            self.terminal.settle(1.2)
+            if f"The model wants to use {tool}" not in self.terminal.text:
+                return
+        raise AssertionError(f"1 leads to:\n{self.terminal.text}")
 
     def stop(self) -> None:
         number = self.send("endless")

@@ -31,7 +31,7 @@ def failures(folder: Path, error: str, every: int, *kinds: str) -> dict[str, Any
     ("error", "every", "kinds"),
     [
         pytest.param("ENOSPC", 9, ("entries", "prompt history"), marks=SAMPLED, id="no room at some calls"),
-        pytest.param("EIO", 9, ("notes", "versions"), marks=SAMPLED, id="an error at some calls"),
+        pytest.param("EIO", 13, ("notes", "versions"), marks=SAMPLED, id="an error at some calls"),
         pytest.param("ENOSPC", 1, tuple(KINDS), marks=WHOLE, id="no room at every call"),
         pytest.param("EIO", 1, tuple(KINDS), marks=WHOLE, id="an error at every call"),
     ],

@@ -120,7 +120,8 @@ class AnswersDialog(SheetDialog[ScreenResultType]):
                 self._number_timer = self.set_timer(NUMBER_S, self.answer_chosen)
             return ""
         text, self._chosen = number + text, None
-        self._last_typed = time.monotonic()
+        if not self._is_stray(self.typed + text):  # else the same number, pressed on until keys answer, never would
+            self._last_typed = time.monotonic()
         self._wait_until_settled()
         return text
 
@@ -164,7 +165,10 @@ class AnswersDialog(SheetDialog[ScreenResultType]):
     @property
     def _has_stray_number(self) -> bool:
         """Whether all that was typed is a number that answered nothing: pressed too early, or again and again."""
-        typed = self.typed.rstrip("\n")
+        return self._is_stray(self.typed)
+
+    def _is_stray(self, typed: str) -> bool:
+        typed = typed.rstrip("\n")
         is_one = len(set(typed)) == 1 and self._is_number(typed[0])
         return is_one and self._settle_s > 0 and not self.keeps_number
 

@@ -18,7 +18,7 @@ from memory.errors import NoteChanged
 from tui.typed_app import app_of
 
 UNSAVED_SIGN: Final = " * not saved"
-KEYS: Final = "Ctrl+S saves · Ctrl+T copies all · Esc back"
+KEYS: Final = "Esc back · Ctrl+S saves · Ctrl+T copies all"
 MERGED: Final = "What others changed meanwhile is in it."
 LEFT_OUT: Final = "Secrets and private parts are not in it."
 COPIES: Final = "Ctrl+T copies it."

@@ -43,7 +43,7 @@ def test_what_no_longer_holds_is_cited_with_the_day_of_the_change(run: Run) -> N
     answer = run("-p", "What is my favourite colour?").out
     assert quotes(answer) == ["My favourite colour changed: it is green"]
     old = next(line for line in answer.splitlines() if "superseded on" in line)
-    assert old.startswith("- [My favourite colour is blue.")
+    assert old.startswith("- “My favourite colour is blue.” — [My favourite colour is blue.")
 
 
 def test_two_statements_of_one_kind_may_both_hold(run: Run) -> None:
