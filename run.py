@@ -37,7 +37,7 @@ def main(arguments: list[str]) -> int:
     if testing:
         return status(run([PYTHON, HERE / "checks.py", *arguments[1:]]))
     saved = terminal_settings()
-    ended = run([PYTHON, "-m", "tui.main", *arguments], {"PALIMPSEST_COMMAND": started_by()})
+    ended = run([PYTHON, "-m", "tui.main", *arguments], {"PALIMPSEST_COMMAND": started_by()}, last=True)
     if ended < 0:
         clean_up(-ended, saved)
     return status(ended)
@@ -88,12 +88,12 @@ def set_up(kind: str) -> None:
     stamp.write_text(digest)
 
 
-def run(command: list[object], more: "dict[str, str] | None" = None) -> int:
+def run(command: list[object], more: "dict[str, str] | None" = None, *, last: bool = False) -> int:
     """Runs it where the caller stands and gives its exit status; a signal's number is negative.
 
     Ctrl+C reaches the command by itself. SIGTERM and SIGHUP are passed on to it, and it ends in its own way; so is a
     SIGINT that was sent to this process alone. Where the command stops, this process does too: the shell has its
-    prompt back, and `fg` wakes both.
+    prompt back, and `fg` wakes both. After the `last` command Ctrl+C does nothing: it was pressed for the command.
     """
     words = [str(word) for word in command]
     environment = {**os.environ, **(more or {}), "PATH": f"{BIN}{os.pathsep}{os.environ.get('PATH', '')}"}
@@ -106,6 +106,8 @@ def run(command: list[object], more: "dict[str, str] | None" = None) -> int:
         return wait(child)
     finally:
         stop_passing()
+        if last:
+            before[signal.SIGINT] = signal.SIG_IGN
         for number, handler in before.items():
             signal.signal(number, handler)
 
