@@ -238,7 +238,7 @@ class Day:
 
     def compact(self) -> None:
         self.command("/compact --yes")
-        self.until(lambda text: "Esc stops" not in text and ("turns" in text or "nothing to archive" in text))
+        self.until(lambda text: "Esc stops" not in text and ("older turn" in text or "nothing to archive" in text))
         self.terminal.quiet()
 
     def archive(self) -> None:
