@@ -1,7 +1,7 @@
 """The whole loop of checks, as `python3 run.py test` and CI run it: format, lint, imports, tests, types.
 
 Types are checked on one core while the tests begin; their result comes last. Of the expensive tests a run takes the
-fifth of its day (tests/parts.py); PALIMPSEST_PART=0 to 4 names another one, PALIMPSEST_PART=all takes all.
+seventh of its day (tests/parts.py); PALIMPSEST_PART=0 to 6 names another one, PALIMPSEST_PART=all takes all.
 
 `--only NAME` runs one of them; what follows `--` goes to pytest, which then takes all tests that it names.
 """
@@ -30,7 +30,7 @@ CHECKS = {
 
 def main(arguments: list[str]) -> int:
     extra = arguments[arguments.index("--") + 1 :] if "--" in arguments else []
-    tests = os.environ.get("PALIMPSEST_PART") or ("all" if extra else str(date.today().toordinal() % 5))
+    tests = os.environ.get("PALIMPSEST_PART") or ("all" if extra else str(date.today().toordinal() % 7))
     os.environ["PALIMPSEST_PART"] = tests
     chosen = [arguments[arguments.index("--only") + 1]] if "--only" in arguments else list(CHECKS)
     with TemporaryFile() as output:
@@ -39,7 +39,7 @@ def main(arguments: list[str]) -> int:
             begin([*PYTHON, "pytest", "-q", "-n", "0", "--collect-only", "-m", "not soak"], subprocess.DEVNULL).wait()
         failed: list[str] = []
         for name in chosen:
-            part = f", of the expensive ones part {tests} of 0 to 4" if name == "test" and tests != "all" else ""
+            part = f", of the expensive ones part {tests} of 0 to 6" if name == "test" and tests != "all" else ""
             print(f"── {name}{part}", flush=True)
             began = time.monotonic()
             if name == "types" and types:

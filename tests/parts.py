@@ -1,7 +1,7 @@
-"""The expensive tests of a run: all, or one of five parts.
+"""The expensive tests of a run: all, or one of seven parts.
 
-`python3 run.py test` takes every other test and the part whose turn it is that day, so that five days take all of
-them. PALIMPSEST_PART=0 to 4 names one; without it, as with plain `pytest`, all run.
+`python3 run.py test` takes every other test and the part whose turn it is that day, so that seven days take all of
+them. PALIMPSEST_PART=0 to 6 names one; without it, as with plain `pytest`, all run.
 """
 
 import os
@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 from zlib import crc32
 
 Test = TypeVar("Test")
-PARTS: Final = 5
+PARTS: Final = 7
 COSTS: Final = Path(__file__).with_name("costs.txt")
 """CPU seconds and name of each expensive test function, as `make costs` measures them (tests/measure_costs.py)."""
 
