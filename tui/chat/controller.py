@@ -372,9 +372,7 @@ class ChatController:
         """Shows an error; a cancellation is a muted line."""
         hint = error.hint
         workspace = self.session.workspace
-        if (
-            workspace.is_read_only and not workspace.unwritable
-        ):  # trusting the workspace does not change an open session
+        if workspace.is_read_only and not workspace.unwritable:  # trusting it does not change an open session
             hint = hint.replace("then try again", "then open the chat again")
         item = MutedLine(error.message) if isinstance(error, Cancelled) else ErrorItem(error.title, error.message, hint)
         self._view.transcript.interject(item)

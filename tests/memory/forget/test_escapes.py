@@ -1,7 +1,6 @@
 """Words that stand behind the escapes of JSON, as in the arguments of tools, are chosen, taken out and looked for."""
 
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
@@ -20,13 +19,6 @@ from tests.memory.forget.bytes_of import places_of
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 WORD = 'zqŻółw "7731"\\北'
-
-
-@pytest.fixture
-def memory(workspace: Workspace) -> Iterator[Memory]:
-    opened = Memory.open(workspace, SystemClock())
-    yield opened
-    opened.close()
 
 
 def upper(text: str) -> str:

@@ -1,9 +1,6 @@
 """An entry that is forgotten by its id is gone from every byte of the workspace, and the receipt says so."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
-
-import pytest
 
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
@@ -12,32 +9,19 @@ from memory.forget.choice import choose_named
 from memory.forget.job import Forgetting
 from memory.forget.plan import plan_forgetting
 from memory.memory import Memory
-from memory.records import Entry, EntryDraft, EntryKind
 from models.messages import Role
 from tests.memory.forget.bytes_of import places_of
+from tests.memory.forget.conftest import say
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 SECRET = "The code of the cellar door is zqbluefin-7731, as the locksmith told me."
 STAYS = "The boiler was serviced in May by the same firm as last year."
 
 
-@pytest.fixture
-def memory(workspace: Workspace) -> Iterator[Memory]:
-    opened = Memory.open(workspace, SystemClock())
-    yield opened
-    opened.close()
-
-
-def say(memory: Memory, conversation: int, text: str, role: Role = Role.USER) -> Entry:
-    parent = memory.conversations.at(conversation).leaf
-    draft = EntryDraft(conversation=conversation, parent=parent, kind=EntryKind.MESSAGE, role=role, text=clear(text))
-    return memory.conversations.append(draft)
-
-
 def test_it_is_gone_from_every_byte_and_what_stays_is_whole(memory: Memory, workspace: Workspace) -> None:
     conversation = memory.conversations.new(clear("The code of the cellar door is zqbluefin-7731, as the…"))
     secret = say(memory, conversation.seq, SECRET)
-    say(memory, conversation.seq, "Noted: the code of the cellar door is zqbluefin-7731.", Role.ASSISTANT)
+    say(memory, conversation.seq, "Noted: the code of the cellar door is zqbluefin-7731.", role=Role.ASSISTANT)
     stays = say(memory, conversation.seq, STAYS)
     memory.mirrors.update(conversation.seq)
     memory.search.update()

@@ -1,36 +1,23 @@
 """What was made of a forgotten entry goes by its lineage, also where it says the same in other words."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
 
 from foundation.clock import SystemClock
-from foundation.paths import Workspace
-from foundation.privacy import clear, cleared_fields
+from foundation.privacy import cleared_fields
 from foundation.trust import Citation, Trust
 from memory.errors import StorageUnreachable
 from memory.forget.choice import choose_named
 from memory.forget.job import Forgetting
 from memory.forget.plan import plan_forgetting
 from memory.memory import Memory
-from memory.records import Entry, EntryDraft, EntryKind
+from memory.records import EntryKind
 from models.cleared_parts import cleared_parts
 from models.messages import RecalledSpan, Role
+from tests.memory.forget.conftest import say
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
-
-
-@pytest.fixture
-def memory(workspace: Workspace) -> Iterator[Memory]:
-    opened = Memory.open(workspace, SystemClock())
-    yield opened
-    opened.close()
-
-
-def say(memory: Memory, conversation: int, text: str, **more: object) -> Entry:
-    fields = {"parent": memory.conversations.at(conversation).leaf, "kind": EntryKind.MESSAGE, "role": Role.USER}
-    return memory.conversations.append(EntryDraft(conversation=conversation, text=clear(text), **(fields | more)))
 
 
 def forget(memory: Memory, name: str) -> Forgetting:

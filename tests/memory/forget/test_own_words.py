@@ -1,6 +1,5 @@
 """The law of what goes: an entry whose own text holds the words; of all others what holds them, and no more."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from itertools import product
 
@@ -15,27 +14,16 @@ from memory.forget.job import Forgetting
 from memory.forget.pieces import pieces_of
 from memory.forget.plan import ForgetPlan, plan_forgetting
 from memory.memory import Memory
-from memory.records import Entry, EntryDraft, EntryKind
+from memory.records import Entry
 from models.cleared_parts import cleared_parts
 from models.messages import RecalledSpan, Role
 from tests.memory.forget.bytes_of import places_of
+from tests.memory.forget.conftest import say
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 WORDS = "zqpurple lantern"
 LANTERN = f"The greenhouse has a {WORDS} above the door."
 KEY = "The greenhouse key hangs behind the blue door in the hall."
-
-
-@pytest.fixture
-def memory(workspace: Workspace) -> Iterator[Memory]:
-    opened = Memory.open(workspace, SystemClock())
-    yield opened
-    opened.close()
-
-
-def say(memory: Memory, conversation: int, text: str, **more: object) -> Entry:
-    fields = {"parent": memory.conversations.at(conversation).leaf, "kind": EntryKind.MESSAGE, "role": Role.USER}
-    return memory.conversations.append(EntryDraft(conversation=conversation, text=clear(text), **(fields | more)))
 
 
 def forget(memory: Memory, plan: ForgetPlan) -> None:
