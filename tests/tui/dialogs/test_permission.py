@@ -207,6 +207,16 @@ async def test_a_number_that_was_pressed_too_early_goes_nowhere_and_then_keys_an
         assert dialog.unsent == ""
 
 
+async def test_a_number_that_is_pressed_on_does_not_put_off_the_answers(open_chat: Any) -> None:
+    async with open_chat() as chat:
+        dialog, answers = await with_guard(chat)
+        async with asyncio.timeout(8):
+            while dialog.settles_in > 0:
+                await chat.press("1")
+                await asyncio.sleep(0.1)
+        assert answers == []
+
+
 async def test_after_text_for_the_prompt_a_number_chooses_and_enter_answers(open_chat: Any) -> None:
     async with open_chat(size=(100, 24)) as chat:
         dialog, answers = await with_guard(chat)
