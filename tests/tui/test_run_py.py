@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Iterator
 from hashlib import sha256
@@ -112,6 +113,12 @@ def test_further_ctrl_c_while_it_leaves_says_nothing(terminal: "Terminal") -> No
     assert terminal.ended() == 0
     shown = terminal.bytes.decode()
     assert "ended the chat" not in shown and "Traceback" not in shown
+
+
+@pytest.mark.parametrize(("last", "status"), [(True, 0), (False, -signal.SIGINT)])
+def test_a_ctrl_c_after_the_last_command_changes_nothing(last: bool, status: int) -> None:
+    script = f"import os, run, signal; run.run(['true'], last={last}); os.kill(os.getpid(), signal.SIGINT)"
+    assert subprocess.run([sys.executable, "-c", script], cwd=ROOT, stderr=subprocess.DEVNULL).returncode == status
 
 
 def test_ctrl_c_is_left_to_the_command_that_runs(tmp_path: Path) -> None:
