@@ -52,6 +52,7 @@ async def _forget(session: Session, named: str) -> Outcome:
         run=run,
         confirmed=sure,
         must_be_confirmed=True,
+        takes_enter=False,
     )
 
 

@@ -58,7 +58,8 @@ def _trust(session: Session, name: str) -> Outcome:
         return TextResult(_line(session, name))
 
     rows = tuple(("", fact) for fact in (*server.facts, server.effect))
-    return Proposal(title=f"Trust the MCP server {visible_line(name)}", rows=rows, activity="starting", run=run)
+    title = f"Trust the MCP server {visible_line(name)}"
+    return Proposal(title=title, rows=rows, activity="starting", run=run, takes_enter=False)
 
 
 def _table(session: Session) -> str:

@@ -106,6 +106,7 @@ class Proposal(Struct, frozen=True, kw_only=True):
     run: Callable[[OnPage], Awaitable[Outcome]]
     confirmed: bool = False
     must_be_confirmed: bool = False
+    takes_enter: bool = True  # as a yes; not where nothing takes it back, as Enter may be pressed once too often
 
 
 class OpenSearch(Struct, frozen=True):

@@ -33,7 +33,7 @@ from tests.tui.conftest import Open, open_chat  # noqa: F401 - a fixture
 from tests.tui.fakes import NOW, REPORT, FakeSession
 from tests.tui.overview.ports import CLAUDE, QWEN, GivenModels, GivenServers, status, tool
 from tui.dialogs.choices import ChoiceItem, ChoicesScreen
-from tui.dialogs.confirm import GoOnScreen, ProposalScreen
+from tui.dialogs.confirm import GoOnScreen, ProposalScreen, YesScreen
 from tui.dialogs.line import LineScreen
 from tui.dialogs.permission import PermissionScreen
 from tui.dialogs.question import QuestionScreen
@@ -56,7 +56,6 @@ from tui.passages.page_screen import PictureScreen
 from tui.passages.screen import NoteScreen, PassageScreen
 from tui.passages.text_screen import TextScreen
 from tui.picker.browser import PickerSource
-from tui.picker.delete_dialog import DeleteScreen
 from tui.picker.screen import PickerScreen
 from tui.picker.turns import TurnLevel
 from tui.search.screen import SearchScreen
@@ -251,7 +250,7 @@ SCREENS = {
     QuestionScreen: lambda memory, text: QuestionScreen(PersonQuestion(text, (text, text))),
     ServerScreen: lambda memory, text: ServerScreen(text, [text], is_changed=False),
     PickerScreen: picker_of,
-    DeleteScreen: lambda memory, text: DeleteScreen(text, [(text, text)]),
+    YesScreen: lambda memory, text: YesScreen(text, [(text, text)], text),
     PaletteScreen: lambda memory, text: PaletteScreen("Palette", palette_rows(text), "a note"),
     SettingsScreen: lambda memory, text: SettingsScreen(SettingsWith(text)),
 }

@@ -30,7 +30,7 @@ from tests.tui.pictures.acts import shown
 from tests.tui.pictures.memories import write_conversations, write_notes
 from tui.app import PalimpsestApp
 from tui.dialogs.choices import ChoiceItem, ChoicesScreen
-from tui.dialogs.confirm import GoOnScreen, ProposalScreen
+from tui.dialogs.confirm import GoOnScreen, ProposalScreen, YesScreen
 from tui.dialogs.line import LineScreen
 from tui.dialogs.permission import PermissionScreen
 from tui.dialogs.question import QuestionScreen
@@ -47,7 +47,6 @@ from tui.palette.rows import command_rows
 from tui.palette.screen import PaletteScreen
 from tui.picker.browser import PickerSource
 from tui.picker.conversations import ConversationLevel
-from tui.picker.delete_dialog import DeleteScreen
 from tui.picker.row_list import RowList
 from tui.picker.screen import PickerScreen
 from tui.picker.turns import TurnLevel
@@ -123,7 +122,9 @@ def _line() -> LineScreen:
 DIALOGS: Final[dict[str, Create]] = {
     "choices": lambda *_: ChoicesScreen("模型 🤖", [ChoiceItem("a", LONG, LONG), ChoiceItem("b", "b")], notes=[LONG]),
     "proposal": lambda *_: ProposalScreen("Archive 归档", [("turns", LONG), ("pages", "3 🏺")]),
-    "delete": lambda *_: DeleteScreen("Delete 锅炉?", [("delete", LONG), ("kept", LONG), ("pages", "3 🏺")]),
+    "delete": lambda *_: YesScreen(
+        "Delete 锅炉?", [("delete", LONG), ("kept", LONG), ("pages", "3 🏺")], "deletes it for good"
+    ),
     "limit": lambda *_: GoOnScreen(f"50 calls in this turn. Go on for another 50? {LONG}"),
     "permission": lambda *_: PermissionScreen(ACTION, "No rule decides.", offers=OFFERS),
     "question": lambda *_: QuestionScreen(PersonQuestion(LONG, ("是 ✅", "否 ❌"))),

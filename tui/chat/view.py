@@ -228,9 +228,10 @@ class ChatView:
 
     async def confirm(self, proposal: "Proposal") -> bool:
         """Shows the proposal and asks for confirmation."""
-        from tui.dialogs.confirm import ProposalScreen
+        from tui.dialogs.confirm import ProposalScreen, YesScreen
 
-        return await app_of(self._screen).push_screen_wait(ProposalScreen(proposal.title, proposal.rows))
+        dialog = ProposalScreen if proposal.takes_enter else YesScreen
+        return await app_of(self._screen).push_screen_wait(dialog(proposal.title, proposal.rows))
 
     async def open_search(
         self, memory: "Memory", text: str, pictures: str, can_switch: Callable[[], bool], *, whole: bool = False

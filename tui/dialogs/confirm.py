@@ -10,7 +10,7 @@ from textual.containers import Horizontal, VerticalScroll
 from textual.widgets import Static
 
 from foundation.terminal_text import visible, visible_code, visible_code_line
-from tui.dialogs.sheet import ScrollingDialog
+from tui.dialogs.sheet import PAGE_KEYS, ScrollingDialog
 from tui.dialogs.trust import QuestionDialog
 from tui.widgets.sheet import Sheet
 
@@ -22,7 +22,7 @@ class ProposalScreen(ScrollingDialog[bool]):
         Binding("enter,y", "answer(True)", "Do it", show=False),
         Binding("escape,n,ctrl+c", "answer(False)", "Leave it", show=False),
     ]
-    keys: ClassVar[str] = "Enter does it · Esc leaves all as it is"
+    keys: str = "Enter does it · Esc leaves all as it is"
 
     def __init__(self, title: str, rows: Sequence[tuple[str, str]]) -> None:
         super().__init__()
@@ -45,6 +45,20 @@ class ProposalScreen(ScrollingDialog[bool]):
 
     def action_answer(self, agreed: bool) -> None:
         self.dismiss(agreed)
+
+
+class YesScreen(ProposalScreen, inherit_bindings=False):
+    """Gives whether what has no undo is to be done. Enter answers nothing: it may have been meant for the prompt."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *PAGE_KEYS,
+        Binding("y", "answer(True)", "Do it", show=False),
+        Binding("escape,n,ctrl+c", "answer(False)", "Leave it", show=False),
+    ]
+
+    def __init__(self, title: str, rows: Sequence[tuple[str, str]], deed: str = "does it") -> None:
+        super().__init__(title, rows)
+        self.keys = f"y {deed} · Esc leaves all as it is"
 
 
 class GoOnScreen(QuestionDialog):

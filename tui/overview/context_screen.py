@@ -27,6 +27,7 @@ _ZONE_SENTENCES: Final = {
     "C": "Messages exactly as they were sent.",
     "D": "What only this message brings: changes, recalled passages, files and the message itself.",
 }
+_NO_SHARE: Final = " " * 9  # as wide as what `_figure` adds
 _NEW: Final = " +"  # behind a part that was not sent before
 
 
@@ -56,7 +57,7 @@ class ContextScreen(ListScreen[None]):
     def _contents(self, view: "ContextView") -> ListContents:
         report = view.report
         about = (
-            f"{report.total_tokens:,} of {report.budget:,} tokens, {percent(report.filled)} · {_due(report)}"
+            f"{report.total_tokens:,}/{report.budget:,} tokens, {percent(report.filled)} · {_due(report)}"
             f"{report.model} · window {report.window:,}, {report.reserve:,} for the answer"
         )
         rows = [*self._request(view), *self._layers(view), *self._zones(view), *self._parts(view), *_dropped(view)]
@@ -169,7 +170,7 @@ def _dropped(view: "ContextView") -> Iterator[ListRow]:
         yield ListRow(
             label=f"{name}: {source.why}",
             id=f"dropped {number}",
-            figure=f"{source.tokens:,}        ",
+            figure=f"{source.tokens:,}{_NO_SHARE}",
             is_warning=True,
             detail=f"{name} was left out of the layer {layer}, {source.tokens:,} tokens: {source.why}.",
         )

@@ -14,7 +14,7 @@ from foundation.errors import PalimpsestError
 from foundation.figures import counted
 from foundation.install_hints import missing_extra
 from foundation.terminal_text import visible_line
-from tui.dialogs.confirm import ProposalScreen
+from tui.dialogs.confirm import ProposalScreen, YesScreen
 from tui.dialogs.line import LineScreen
 from tui.overview.list_screen import ListContents, ListRow, ListScreen
 from tui.passages.text_screen import TextScreen
@@ -178,7 +178,7 @@ class ServersScreen(ListScreen[None]):
             self.say("This server does not wait for trust.", wrong=True)
             return
         rows = tuple(("", fact) for fact in self._servers.facts(status.name))
-        if await app_of(self).push_screen_wait(ProposalScreen(f"Trust the MCP server {status.name}", rows)):
+        if await app_of(self).push_screen_wait(YesScreen(f"Trust the MCP server {status.name}", rows)):
             await self._changed(self._servers.trust, status.name)
 
     @work(exclusive=True, group="change")

@@ -175,7 +175,7 @@ class PickerScreen(PickerBrowser):
     @work(group="change")
     async def _delete(self, conversation: Conversation) -> None:
         from agent.services.conversation_deletion import delete_conversation, deletion_preview
-        from tui.picker.delete_dialog import DeleteScreen
+        from tui.dialogs.confirm import YesScreen
 
         name, memory = f"“{conversation.title or 'untitled'}”", self._source.memory
         if self._is_open(conversation) and self._source.is_answering():
@@ -183,7 +183,8 @@ class PickerScreen(PickerBrowser):
             return
         try:
             rows = await asyncio.to_thread(deletion_preview, memory, conversation)
-            if not await app_of(self).push_screen_wait(DeleteScreen(f"Delete {name}?", rows)):
+            dialog = YesScreen(f"Delete {name}?", rows, "deletes it for good")
+            if not await app_of(self).push_screen_wait(dialog):
                 return
             self._is_deleting = True
             self.say(f"deleting {name} …")

@@ -1,6 +1,7 @@
-"""/archive on the screen: what it will do, one key, pages counted, the receipt."""
+"""What is asked before a command: what it will do, one key, pages counted, the receipt."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 from unittest.mock import AsyncMock
 
@@ -8,8 +9,10 @@ import pytest
 from msgspec import structs
 
 from agent.events import CallLimitReached
+from foundation.paths import Workspace
+from tests.agent.sessions import open_session
 from tests.tui.fakes import REPORT, FakeSession, answer
-from tui.dialogs.confirm import GoOnScreen, ProposalScreen
+from tui.dialogs.confirm import GoOnScreen, ProposalScreen, YesScreen
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
 
@@ -64,6 +67,24 @@ async def test_enter_does_it_page_by_page_and_shows_the_receipt(open_chat: Any) 
         assert "612 vision tokens (deepseek-ocr)" in chat.text
         assert "The archive calls them “Spring”." in chat.text
         assert "archiving" not in chat.seen[-1]
+
+
+async def test_enter_forgets_nothing_and_y_does(open_chat: Any, workspace: Workspace, tmp_path: Path) -> None:
+    session = open_session(workspace, tmp_path)
+    notes = workspace.root / "MEMORY.md"
+    notes.write_text("# Memory\n\n- The code of the door is zqbluefin. 门的密码\n- Tea at four.\n", encoding="utf-8")
+    try:
+        async with open_chat(session=session, size=(100, 40)) as chat:
+            await asked(chat, "/forget zqbluefin")
+            await chat.press("enter", "enter")
+            assert isinstance(chat.app.screen, YesScreen) and "zqbluefin" in notes.read_text(encoding="utf-8")
+            assert "y does it · Esc leaves all as it is" in seen(chat)
+            await chat.press("y")
+            await chat.until(lambda: "zqbluefin" not in notes.read_text(encoding="utf-8"))
+            await chat.quiet()
+    finally:
+        await session.close()
+    assert "Tea at four." in notes.read_text(encoding="utf-8")
 
 
 async def test_the_status_bar_tells_what_the_next_request_takes_then(open_chat: Any, monkeypatch: Any) -> None:

@@ -25,7 +25,7 @@ async def test_layers_parts_and_what_was_left_out_are_listed_with_percents_of_th
     async with open_chat(size=(80, 40)) as chat:
         await opened(chat)
         seen = "\n".join(chat.seen)
-        assert "4,300 of 10,240 tokens, 42.0 %" in seen
+        assert "4,300/10,240 tokens, 42.0 %" in seen
         assert any("conversation" in line and "█" in line and "1,650   16.1 %" in line for line in chat.seen)
         assert any("A system.yaml +" in line for line in chat.seen)
         assert any("summary 1: over its share" in line for line in chat.seen)
@@ -63,7 +63,7 @@ async def test_the_status_bar_shows_the_same_figures(open_chat: Open, monkeypatc
         await chat.quiet()
         monkeypatch.setattr(chat.session, "context_report", AsyncMock(return_value=report))
         await opened(chat)
-        assert any("5,120 of 10,240 tokens, 50.0 %" in line for line in chat.seen)
+        assert any("5,120/10,240 tokens, 50.0 %" in line for line in chat.seen)
         await chat.press("escape")
         await chat.until(lambda: chat.app.screen is chat.screen)
         assert any("context 50.0 %" in line for line in chat.seen)

@@ -18,7 +18,7 @@ from foundation.errors import Misuse
 from foundation.paths import Workspace
 from tests.agent.mcp.conftest import ECHO, KIND
 from tests.tui.conftest import Chat, Open
-from tui.dialogs.confirm import ProposalScreen
+from tui.dialogs.confirm import ProposalScreen, YesScreen
 from tui.dialogs.line import LineScreen
 from tui.overview.servers_screen import ServersScreen
 from tui.passages.text_screen import TextScreen
@@ -62,13 +62,9 @@ def words(chat: Chat) -> str:
     return " ".join(" ".join(chat.seen).split())
 
 
-async def proposed(chat: Chat, text: str = "") -> None:
+async def proposed(chat: Chat, text: str = "", key: str = "Enter does it") -> None:
     """Until the question is displayed: Enter before that would go to the list."""
-    await chat.until(
-        lambda: (
-            isinstance(chat.app.screen, ProposalScreen) and ProposalScreen.keys in words(chat) and text in words(chat)
-        )
-    )
+    await chat.until(lambda: isinstance(chat.app.screen, ProposalScreen) and key in words(chat) and text in words(chat))
 
 
 def stored(tmp_path: Path) -> Any:
@@ -146,8 +142,10 @@ async def test_a_server_of_the_project_waits_for_trust_and_shows_what_it_runs(
         await chat.press("enter")
         await chat.until(lambda: "configured in the project's .mcp.json" in words(chat))
         await chat.press("y")
-        await proposed(chat, "raw_server.py")
-        await chat.press("enter")
+        await proposed(chat, "raw_server.py", "y does it")
+        await chat.press("enter")  # grants nothing
+        assert isinstance(chat.app.screen, YesScreen)
+        await chat.press("y")
         await chat.until(lambda: "1 tool" in words(chat))
 
 

@@ -21,9 +21,9 @@ from memory.sync.sync import Sync
 from models.messages import Role
 from tests.memory.forget.bytes_of import places_of
 from tests.tui.picker.conftest import Picking, Say
+from tui.dialogs.confirm import YesScreen
 from tui.picker.browser import PickerChoice
 from tui.picker.conversations import day_groups
-from tui.picker.delete_dialog import DeleteScreen
 
 
 def seen(chat: Any) -> str:
@@ -136,11 +136,11 @@ async def test_a_deletion_says_what_goes_and_is_done_by_y_alone(
 ) -> None:
     async with picking(opened=three[2]) as chat:
         await chat.press("ctrl+d")
-        await chat.until(lambda: isinstance(chat.app.screen, DeleteScreen))
+        await chat.until(lambda: isinstance(chat.app.screen, YesScreen))
         assert "2 turns" in seen(chat)
         assert "cannot be taken back" in seen(chat)
         await chat.press("enter")
-        assert isinstance(chat.app.screen, DeleteScreen)
+        assert isinstance(chat.app.screen, YesScreen)
         await chat.press("y")
         await chat.until(lambda: "Deleted “锅炉" in seen(chat))
         with pytest.raises(NotFound):
@@ -173,14 +173,14 @@ async def test_a_deletion_leaves_the_location_of_sync_or_names_it(
     access = LocationAccess(SyncSettings(locations=[location.name]), {"PALIMPSEST_CONFIG_DIR": str(tmp_path)})
     async with picking(locations=access, size=(100, 40)) as chat:
         await chat.press("ctrl+d")
-        await chat.until(lambda: isinstance(chat.app.screen, DeleteScreen))
+        await chat.until(lambda: isinstance(chat.app.screen, YesScreen))
         await chat.press("y")
         await chat.until(lambda: "Deleted “" in seen(chat))
         (held,) = places_of(place, words).values()
         assert len(held) == 2
         away = place.rename(tmp_path / "away")
         await chat.press("ctrl+d")
-        await chat.until(lambda: isinstance(chat.app.screen, DeleteScreen))
+        await chat.until(lambda: isinstance(chat.app.screen, YesScreen))
         await chat.press("y")
         await chat.until(lambda: "could not be taken from" in seen(chat))
         away.rename(place)
@@ -191,7 +191,7 @@ async def test_a_deletion_leaves_the_location_of_sync_or_names_it(
 async def test_deleting_the_open_one_goes_on_with_a_new_one(picking: Picking, three: list[Any]) -> None:
     async with picking(opened=three[2]) as chat:
         await chat.press("up", "up", "ctrl+d")
-        await chat.until(lambda: isinstance(chat.app.screen, DeleteScreen))
+        await chat.until(lambda: isinstance(chat.app.screen, YesScreen))
         await chat.press("y")
         await chat.until(lambda: chat.chosen)
         assert chat.chosen[0].lines == ("/new",)

@@ -14,12 +14,11 @@ from tests.tui.pictures.acts import pushing, shown
 from tests.tui.pictures.conftest import Picture
 from tui.app import PalimpsestApp
 from tui.dialogs.choices import ChoiceItem, ChoicesScreen
-from tui.dialogs.confirm import GoOnScreen, ProposalScreen
+from tui.dialogs.confirm import GoOnScreen, ProposalScreen, YesScreen
 from tui.dialogs.line import LineScreen
 from tui.dialogs.permission import PermissionScreen
 from tui.dialogs.question import QuestionScreen
 from tui.dialogs.trust import ChangesScreen, LinkScreen, ServerScreen, TrustScreen
-from tui.picker.delete_dialog import DeleteScreen
 
 DIFF = """--- 锅炉/dates.md
 +++ 锅炉/dates.md
@@ -103,7 +102,7 @@ async def test_archiving_is_asked_for_with_its_figures(picture: Picture) -> None
 
 async def test_a_deletion_is_asked_for(picture: Picture) -> None:
     rows = (("delete", "锅炉 🙂 The boiler: 6 entries of 2 branches"), ("kept", "Its pages in the archive."))
-    await picture(pushing(lambda: DeleteScreen("Delete a conversation", rows)))
+    await picture(pushing(lambda: YesScreen("Delete a conversation", rows, "deletes it for good")))
 
 
 async def test_a_forgetting_is_asked_for_with_its_plan(picture: Picture) -> None:
@@ -139,7 +138,7 @@ async def test_a_forgetting_is_asked_for_with_its_plan(picture: Picture) -> None
         names=1,
         kept=("AGENTS.md",),
     )
-    await picture(pushing(lambda: ProposalScreen("Forget “bluefin-7731”?", plan_rows(plan))))
+    await picture(pushing(lambda: YesScreen("Forget “bluefin-7731”?", plan_rows(plan))))
 
 
 async def test_a_limit_that_was_reached(picture: Picture) -> None:
