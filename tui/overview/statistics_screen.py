@@ -7,6 +7,7 @@ from rich.text import Text
 from textual.containers import VerticalScroll
 
 from agent.services.trends import sparkline
+from foundation.figures import percent
 from foundation.sizes import MEGABYTE, format_size
 from foundation.terminal_text import visible_line
 from tui.overview.bars import columns
@@ -104,7 +105,7 @@ def _savings(view: "StatisticsView") -> Iterator[ListRow]:
         yield ListRow(
             label=f"{saving.name:<25} {figures}",
             id=f"saved {saving.name}",
-            figure=f"{saving.saved / (saving.before or 1):.0%}" if is_share else "",
+            figure=percent(saving.saved / (saving.before or 1)) if is_share else "",
             detail=f"{saving.saved:,} tokens fewer. {saving.sentence}",
         )
 

@@ -18,6 +18,7 @@ from tui.widgets.query_input import QueryInput
 from tui.widgets.sheet import Sheet
 
 _LABEL_COLUMNS: Final = 32  # cells of the labels of a group, at most
+_SHARED_COLUMNS: Final = 20  # groups with labels up to so wide begin their sentences in one column
 _FRAME_COLUMNS: Final = 7  # padding and the scrollbar
 _SHEET_COLUMNS: Final = (105, 180)  # of the sheet: as other dialogs, and where its rows need more
 
@@ -133,6 +134,8 @@ class PaletteScreen(ThemedScreen[PaletteRow | None]):
         columns: dict[str, int] = {}  # the width of the labels, by place
         for row in rows:
             columns[row.place] = min(max(columns.get(row.place, 0), cell_len(row.label)), most)
+        shared = max((column for column in columns.values() if column <= _SHARED_COLUMNS), default=0)
+        columns = {place: max(column, shared) for place, column in columns.items()}
         self._shown = []
         options: list[Option] = []
         place = ""
