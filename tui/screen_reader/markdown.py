@@ -18,6 +18,9 @@ _DIVIDER: Final = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
 _CELL_BREAK: Final = re.compile(r"(?<!\\)\|")
 _IMAGE: Final = re.compile(r"!\[([^\]\n]*)\]\(\s*<?([^)\s>]*)>?[^)\n]*\)")
 _LINK: Final = re.compile(r"\[([^\]\n]+)\]\(\s*<?([^)\s>]*)>?[^)\n]*\)")
+_REFERENCE: Final = re.compile(r"(?<![\w\])!\[])\[(?!\d+\])([^\]\[\n]+)\]\[([^\]\[\n]*)\]")  # no a[i][j], no [1][2]
+_DEFINITION: Final = re.compile(r" {0,3}\[(?!\^)([^\]\[\n]+)\]:\s+<?([^\s>]+)>?(?:\s+[\"'(].*[\"')])?\s*$")
+_LABELLED: Final = re.compile(r" {0,3}\[[^\]\[\n]+\]:")
 _AUTOLINK: Final = re.compile(r"<((?:https?|mailto):[^>\s]+)>")
 _EMPHASIS: Final = re.compile(r"(\*\*\*|\*\*|\*|~~|(?<!\w)___|(?<!\w)__|(?<!\w)_)(?=\S)(.+?)(?<=\S)\1(?!\w)")
 _CODE: Final = re.compile(r"(`+)(.+?)\1")
@@ -28,7 +31,8 @@ Fold = Callable[[str, Callable[[], str]], str]
 
 
 def plain(text: str) -> str:
-    """Inline Markdown as words: links with their address, images with their name, no signs for emphasis."""
+    """Inline Markdown as words: links with their address, or with the label of one that is said on its own line, images
+    with their name, no signs for emphasis."""
     kept: list[str] = []
 
     def keep(value: str) -> str:
@@ -40,6 +44,7 @@ def plain(text: str) -> str:
     text = _ESCAPE.sub(lambda match: keep(match[1]), text)
     text = _IMAGE.sub(lambda match: keep(f"image: {match[1] or 'without a name'} ({match[2]})"), text)
     text = _LINK.sub(lambda match: match[1] if match[1] == match[2] else f"{match[1]} (link: {keep(match[2])})", text)
+    text = _REFERENCE.sub(lambda match: f"{match[1]} (link {match[2] or match[1]})", text)
     text = _AUTOLINK.sub(lambda match: keep(match[1]), text)
     for _ in range(3):  # nested emphasis
         text = _EMPHASIS.sub(r"\2", text)
@@ -86,7 +91,11 @@ class LinearMarkdown:
         """Whether an unfinished line is text for sure and has a finished sentence, which can be said."""
         if self._fence or self._columns or self._maybe_header or "|" in rest or rest.lstrip()[:1] in "#>`~-*+_<=":
             return False
-        return not _ITEM.match(rest) and any(end < len(rest) and _is_closed(rest[:end]) for end in boundaries(rest))
+        return (
+            not _ITEM.match(rest)
+            and not _LABELLED.match(rest)
+            and any(end < len(rest) and _is_closed(rest[:end]) for end in boundaries(rest))
+        )
 
     def _take_line(self, line: str) -> None:
         if self._is_begun:
@@ -135,6 +144,9 @@ class LinearMarkdown:
             self._say(f"Heading {len(heading[1])}: {plain(heading[2])}")
         elif _RULE.match(line):
             self._end_block()
+        elif not self._open and (definition := _DEFINITION.match(line)):
+            self._end_block()
+            self._say(f"Link {definition[1]}: {definition[2]}")
         elif item := _ITEM.match(line):
             self._end_block()
             level = len(item[1].expandtabs(4)) // 2 + 1

@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tui.screen_reader.markdown import LinearMarkdown, plain
@@ -116,3 +116,25 @@ def test_a_long_code_block_is_folded() -> None:
 )
 def test_words_are_kept(text: str, words: str) -> None:
     assert plain(text) == words
+
+
+REFERENCES = """See [the plan][p] and [the 海图][]; `a[0][1]` and m[i][j] are cells, [1][2] too, ![map][m].
+
+[p]: https://example.org/plan "The plan"
+[the 海图]: <https://example.org/chart>
+[^1]: A note of its own.
+[x]: several words here
+"""
+
+
+@given(st.lists(st.integers(0, len(REFERENCES)), max_size=12))
+@example([])
+def test_a_link_by_reference_names_its_label_and_the_label_is_said_with_its_address(cuts: list[int]) -> None:
+    ends = [0, *sorted(cuts), len(REFERENCES)]
+    assert lines_of(*(REFERENCES[a:b] for a, b in pairwise(ends))) == [
+        "See the plan (link p) and the 海图 (link the 海图); a[0][1] and m[i][j] are cells, [1][2] too, ![map][m].",
+        "Link p: https://example.org/plan",
+        "Link the 海图: https://example.org/chart",
+        "[^1]: A note of its own.",
+        "[x]: several words here",
+    ]
