@@ -37,7 +37,7 @@ def command(*, dry_run: bool, yes: bool, undo_: bool, shrink: bool) -> None:
     deleting is for good, and asks first.
 
     --shrink does none of this: it writes the database anew without the room of deleted rows. A large one takes minutes,
-    no other window may be open, and Ctrl+C leaves it as it was.
+    no other window may be open, and Ctrl+C may end it: nothing is lost.
     """
     from agent.services.retention import RetentionResult, carry_out
     from memory.upkeep import retention
@@ -73,7 +73,7 @@ def _shrink(invocation: Invocation) -> None:
     from memory.upkeep.disk import shrink_database_alone
 
     workspace = invocation.prepare(writable=True)
-    output.narrate(f"{workspace.database} is written anew. Ctrl+C leaves it as it is.")
+    output.narrate(f"{workspace.database} is written anew. Ctrl+C may end it: nothing is lost.")
     before, after = shrink_database_alone(workspace)
     if invocation.json:
         output.json_object({"bytes_before": before, "bytes_after": after})

@@ -78,8 +78,8 @@ def shrink_alone(database: Path, free_of: Callable[[Path], int | None] = free_by
     """Gives all free pages back, however long it takes; the bytes on disk before and after.
 
     No other connection may have the store open, in this process or another, and none opens it meanwhile. Blocks; an
-    exception, as by Ctrl+C, leaves the store as it was. Raises StoreBusy where it is open, StoreFull where there is no
-    room for the copy, StoreError.
+    exception, as by Ctrl+C, leaves the store as it was, or smaller where SQLite was about to end. Raises StoreBusy if
+    it is open, StoreFull where there is no room for the copy, StoreError.
     """
     with sentences(database), closing(open_store(database)) as db:
         db.set_busy_timeout(BUSY_MS)
