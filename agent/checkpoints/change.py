@@ -1,5 +1,6 @@
 """What the journal of checkpoints holds: file changes and the checkpoints that they belong to."""
 
+import errno
 import re
 import secrets
 from collections.abc import Sequence
@@ -170,3 +171,10 @@ def makes_room(changes: Sequence[FileChange], index: int) -> bool:
     place = changes[index].place
     made = (other.place for other in changes if other.new is not None)
     return any(place.is_relative_to(other) or other.is_relative_to(place) for other in made)
+
+
+def reason_of(error: OSError) -> str:
+    """What the system says, as the end of a sentence without its point."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "the disk is full"
+    return (error.strerror or str(error)).rstrip(".")

@@ -6,7 +6,6 @@ file is not as expected, or the disk refuses, the files that were changed are pu
 each file as it was or as it was to be; the next one finds out which (`recover`), and undo takes those back.
 """
 
-import errno
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -22,6 +21,7 @@ from agent.checkpoints.change import (
     makes_room,
     missing_folders,
     name_beside,
+    reason_of,
     refuse_unusable,
     remove_empty_folders,
 )
@@ -29,6 +29,7 @@ from agent.checkpoints.command_changes import UnfinishedCommand, UnfinishedComma
 from agent.checkpoints.conflicts import keep_beside
 from agent.checkpoints.history import CheckpointHistory, unfinished
 from agent.checkpoints.journal import Begun, Ended, Journal
+from agent.checkpoints.late_edits import LateEdits
 from agent.checkpoints.notices import Notices
 from agent.checkpoints.recovery import recover_change
 from agent.checkpoints.retention import keep_only
@@ -44,7 +45,7 @@ from foundation.files import (
     make_private_folder,
     read_bytes,
 )
-from foundation.files.conditional import FileSwap, Outgoing, UnexpectedContent, permission_bits
+from foundation.files.conditional import FileSwap, UnexpectedContent, permission_bits
 from foundation.program import PROGRAM
 from memory.errors import Damaged
 from memory.records import new_id
@@ -66,9 +67,9 @@ class Checkpoints:
         self.conversation = ""
         self.message = ""
         self._made: list[CheckpointRecord] = []
-        self._outgoing: list[tuple[str, ChangedFile, Outgoing]] = []
         self._commands = UnfinishedCommands(folder / "commands", self.blobs)
         self._notices = Notices(folder / "notices.json")
+        self._late_edits = LateEdits(folder, self._notices)
         self._clock = clock
         self._keep_days = keep_days
         self._folders = folders
@@ -104,7 +105,7 @@ class Checkpoints:
         """As `apply`, for every kind of checkpoint; `conversation` is by default that of the turn."""
         refuse_unusable(changes)
         with self.locked():
-            self._look_at_outgoing()
+            self._late_edits.keep()
             try:
                 files = tuple(self._stored(change) for change in changes)
                 record = self._record(files, kind, entry=entry, label=label, reverts=reverts, conversation=conversation)
@@ -112,7 +113,7 @@ class Checkpoints:
             except PalimpsestError:
                 raise
             except OSError as error:
-                raise NotChanged("No checkpoint", f"{self.folder} cannot be written: {_reason(error)}.") from error
+                raise NotChanged("No checkpoint", f"{self.folder} cannot be written: {reason_of(error)}.") from error
             self._change_files(record, changes)
             with suppress(OSError):  # the files are changed; `recover` finds that out
                 self.journal.add(Ended(record.id))
@@ -137,7 +138,7 @@ class Checkpoints:
         except OSError as error:
             if isinstance(error, PalimpsestError):
                 raise
-            raise Damaged("No checkpoints", f"{error.filename or self.folder}: {_reason(error)}.") from error
+            raise Damaged("No checkpoints", f"{error.filename or self.folder}: {reason_of(error)}.") from error
         return CheckpointHistory.read(self.journal.content(), conversation)
 
     def recover(self) -> None:
@@ -278,7 +279,7 @@ class Checkpoints:
                 self._keep_displaced(record, error)
             if isinstance(error, OSError) and not isinstance(error, PalimpsestError):
                 raise NotChanged(
-                    "Not written", f"{error.filename or record.files[0].place}: {_reason(error)}."
+                    "Not written", f"{error.filename or record.files[0].place}: {reason_of(error)}."
                 ) from error
             raise
         for index in others:
@@ -289,7 +290,7 @@ class Checkpoints:
         if not file.after:
             remove_empty_folders(file)
         if outgoing is not None:
-            self._outgoing.append((record.id, file, outgoing))
+            self._late_edits.watch(record.id, file, outgoing)
 
     def _taken_back(
         self,
@@ -337,29 +338,16 @@ class Checkpoints:
             with self.locked(), suppress(OSError):
                 self._notices.load()
         with self._guard:
-            self._look_at_outgoing()
+            self._late_edits.keep()
             return self._notices.take()
 
     def close(self) -> None:
         """Looks once more at files that were replaced, lets them go, and stores the notices that nobody has taken."""
         with self._guard:
-            self._look_at_outgoing()
+            self._late_edits.keep()
         if self._notices:
             with suppress(PalimpsestError, OSError), self.locked():  # else `take_notices` of this object has them
                 self._notices.store()
-
-    def _look_at_outgoing(self) -> None:
-        """Keeps what was written to replaced files. Raises nothing: a full disk must not end a session."""
-        for checkpoint, file, outgoing in self._outgoing:
-            if (body := outgoing.late_edit()) is not None:
-                what = f"{file.path} was saved at the moment a tool changed it"
-                try:
-                    place = keep_beside(self.folder, f"{checkpoint}-{content_name(body)[:8]}", file, body)
-                    self._notices.add(f"{what}; the text that was saved is {place}.")
-                except OSError as error:
-                    self._notices.add(f"{what}, and the text that was saved could not be kept: {_reason(error)}.")
-            outgoing.close()
-        self._outgoing.clear()
 
     @contextmanager
     def locked(self) -> Generator[None]:
@@ -373,7 +361,7 @@ class Checkpoints:
                     "Another process changes files", f"It has held {self._file_lock.path} for long.", "Try again."
                 ) from error
             except OSError as error:
-                raise NotChanged("No checkpoint", f"{self.folder} cannot be written: {_reason(error)}.") from error
+                raise NotChanged("No checkpoint", f"{self.folder} cannot be written: {reason_of(error)}.") from error
             try:
                 yield
             finally:
@@ -392,9 +380,3 @@ def _holds(place: Path, expected: bytes | None) -> bool:
 def _swap(file: ChangedFile, change: FileChange) -> FileSwap:
     beside = file.place.with_name(file.beside)
     return FileSwap(file.place, change.expected, change.new, beside=beside, mode=change.mode)
-
-
-def _reason(error: OSError) -> str:
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return "the disk is full"
-    return (error.strerror or str(error)).rstrip(".")

@@ -46,7 +46,7 @@ class UnexpectedContent(PalimpsestError, OSError):
 class Outgoing(Struct, frozen=True):
     """The file that was replaced or deleted, still open: a program that had it open may write to it a little later."""
 
-    handle: int | None  # None on Windows, where an open file cannot be deleted
+    handle: int | None  # None where it cannot be opened, and on Windows, where an open file cannot be deleted
     body: bytes
 
     def late_edit(self) -> bytes | None:
@@ -76,7 +76,7 @@ class FileSwap:
         self._new = new
         self._beside = beside
         self._mode = mode
-        self._outgoing: Outgoing | None = None
+        self._came_out = False  # what was expected lies beside
 
     def stage(self) -> None:
         """Writes the new file beside. Raises UnexpectedContent, UnsafePath, OSError; then nothing is left beside."""
@@ -85,13 +85,15 @@ class FileSwap:
 
     def make(self) -> None:
         """Puts the file in its place. Raises UnexpectedContent, UnsafePath, OSError, with the file as it was."""
-        if self._new is None:
-            self._outgoing = None if self._expected is None else _move_aside(self._path, self._expected, self._beside)
-        elif self._expected is None:
-            if not link_if_free(self._beside, self._path):
+        if self._expected is None:
+            if self._new is not None and not link_if_free(self._beside, self._path):
                 raise UnexpectedContent(self._path, "exists by now")
+            return
+        if self._new is None:
+            _move_aside(self._path, self._expected, self._beside)
         else:
-            self._outgoing = _replace(self._path, self._expected, self._new, self._beside)
+            _replace(self._path, self._expected, self._new, self._beside)
+        self._came_out = True
 
     def take_back(self) -> bool:
         """Undoes `make`. False where another program changed the file meanwhile: its text stays."""
@@ -119,10 +121,11 @@ class FileSwap:
 
     def finish(self) -> Outgoing | None:
         """Removes what is beside, synced, and gives what was replaced or deleted."""
+        outgoing = _opened(self._beside, self._expected) if self._came_out and self._expected is not None else None
         self.discard()
         with suppress(FileNotFoundError, NotADirectoryError):  # the folder was moved since: the change went with it
             sync_folder(self._path.parent)
-        return self._outgoing
+        return outgoing
 
     def discard(self) -> None:
         """Removes what is beside: what `stage` wrote, or what `take_back` took out."""
@@ -159,16 +162,14 @@ def _write_beside(path: Path, new: bytes, beside: Path, mode: int | None) -> Non
         raise
 
 
-def _replace(path: Path, expected: bytes, new: bytes, beside: Path) -> Outgoing:
+def _replace(path: Path, expected: bytes, new: bytes, beside: Path) -> None:
     try:
         exchange(path, beside)
     except FileNotFoundError as error:
         raise UnexpectedContent(path, "was deleted") from error
-    outgoing = _taken(beside, expected)
-    if outgoing is not None:
-        return outgoing
-    came_out = _readable(beside)
-    raise UnexpectedContent(path, "has changed since it was read", (*came_out, *_put_back(path, new, beside)))
+    if not _holds(beside, expected):
+        came_out = _readable(beside)
+        raise UnexpectedContent(path, "has changed since it was read", (*came_out, *_put_back(path, new, beside)))
 
 
 def _put_back(path: Path, new: bytes, beside: Path) -> tuple[bytes, ...]:
@@ -189,7 +190,7 @@ def _put_back(path: Path, new: bytes, beside: Path) -> tuple[bytes, ...]:
     return (*displaced, read_bytes(beside))
 
 
-def _move_aside(path: Path, expected: bytes, beside: Path) -> Outgoing:
+def _move_aside(path: Path, expected: bytes, beside: Path) -> None:
     current = status(path)
     if current is None:
         raise UnexpectedContent(path, "was deleted")
@@ -201,12 +202,10 @@ def _move_aside(path: Path, expected: bytes, beside: Path) -> Outgoing:
         replace(path, beside)
     except FileNotFoundError as error:
         raise UnexpectedContent(path, "was deleted") from error
-    outgoing = _taken(beside, expected)
-    if outgoing is not None:
-        return outgoing
-    came_out = _readable(beside)
-    link_if_free(beside, path)
-    raise UnexpectedContent(path, "has changed since it was read", came_out)
+    if not _holds(beside, expected):
+        came_out = _readable(beside)
+        link_if_free(beside, path)
+        raise UnexpectedContent(path, "has changed since it was read", came_out)
 
 
 def _readable(beside: Path) -> tuple[bytes, ...]:
@@ -216,17 +215,22 @@ def _readable(beside: Path) -> tuple[bytes, ...]:
     return ()
 
 
-def _taken(beside: Path, expected: bytes) -> Outgoing | None:
-    """What came out, where it is as expected."""
-    try:
+def _holds(beside: Path, expected: bytes) -> bool:
+    """Whether what came out is as expected."""
+    with suppress(UnsafePath, OSError):
         handle = open_file(beside, os.O_RDONLY)
-    except (UnsafePath, OSError):
-        return None
-    as_expected = _content(handle) == expected
-    if as_expected and not WINDOWS:
-        return Outgoing(handle, expected)
-    os.close(handle)
-    return Outgoing(None, expected) if as_expected else None
+        try:
+            return _content(handle) == expected
+        finally:
+            os.close(handle)
+    return False
+
+
+def _opened(beside: Path, expected: bytes) -> Outgoing:
+    with suppress(UnsafePath, OSError):
+        if not WINDOWS:
+            return Outgoing(open_file(beside, os.O_RDONLY), expected)
+    return Outgoing(None, expected)
 
 
 def _content(handle: int) -> bytes:

@@ -1,5 +1,6 @@
 """A project folder, its checkpoints, and a tool's edit."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -69,7 +70,9 @@ class ProjectWithTools:
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> ProjectWithTools:
+def project(tmp_path: Path) -> Iterator[ProjectWithTools]:
     folder = tmp_path.resolve() / "project"
     folder.mkdir()
-    return ProjectWithTools(folder, tmp_path.resolve() / ".palimpsest" / "checkpoints")
+    made = ProjectWithTools(folder, tmp_path.resolve() / ".palimpsest" / "checkpoints")
+    yield made
+    made.checkpoints.close()

@@ -43,6 +43,7 @@ class EditedProject(RuleBasedStateMachine):
         self.reversals: list[tuple[Files, list[EditedTurn]]] = []
 
     def teardown(self) -> None:
+        self.project.checkpoints.close()
         self._made.cleanup()
 
     def token(self, who: str) -> bytes:

@@ -63,7 +63,7 @@ def test_a_full_disk_at_a_late_save_ends_no_session(project: ProjectWithTools, m
     def full(*_: object) -> Path:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("agent.checkpoints.checkpoints.keep_beside", full)
+    monkeypatch.setattr("agent.checkpoints.late_edits.keep_beside", full)
     project.write("a", b"1\n")
     with (project.folder / "a").open("r+b") as editor:
         project.tool(a=b"2\n")
