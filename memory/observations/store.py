@@ -162,7 +162,7 @@ class Observations:
             return [seq for seq in seqs if seq]
 
         seqs = self._cold.write(transaction)
-        return [item for entry in self._cold.entries(seqs).values() if (item := _stored_of(entry))]
+        return [item for entry in self._cold.entries(seqs).values() if (item := _stored_of(entry, entry.text))]
 
     def _insert(self, db: apsw.Connection, original: Original, observation: Observation, maker: str) -> int:
         """The seq of the new entry; 0 where it is not stored."""
@@ -170,7 +170,7 @@ class Observations:
         if not fetch(db, exists, (original.seq,)):
             return 0
         seqs = [seq for (seq,) in fetch(db, f"SELECT seq FROM entries WHERE parent = ? AND {_KIND}", (original.seq,))]
-        older = [entry for entry in entries_at(db, seqs).values() if _stored_of(entry)]
+        older = [entry for entry in entries_at(db, seqs).values() if _stored_of(entry, entry.text)]
         if any(_keeps(entry, maker) for entry in older):
             return 0
         _remove(db, older)
@@ -260,7 +260,8 @@ class Observations:
     def find(self, ref: str) -> StoredObservation:
         """The observation of that id, or a unique prefix of it. Raises NotFound for another entry's."""
         try:
-            if stored := _stored_of(self._cold.find(ref)):
+            entry = self._cold.find(ref)
+            if stored := _stored_of(entry, self._text(entry)):
                 return stored
             message = f"{ref} is no observation."
         except AmbiguousReference:
@@ -273,7 +274,13 @@ class Observations:
         sql = f"SELECT seq FROM entries WHERE {_KIND} AND {where} ORDER BY {order} DESC, seq DESC LIMIT ?"
         seqs = [seq for (seq,) in self._cold.read(lambda db: fetch(db, sql, (*values, most)))]
         found = self._cold.entries(seqs)
-        return [item for seq in seqs if seq in found and (item := _stored_of(found[seq]))]
+        return [item for seq in seqs if seq in found and (item := _stored_of(found[seq], self._text(found[seq])))]
+
+    def _text(self, entry: Entry) -> str:
+        """An observation's text; of one that an earlier release archived, from its page. "" where that is damaged."""
+        with suppress(NotFound, Damaged):
+            return (entry.text if entry.text is not None else self._text_of(entry)) or ""
+        return ""
 
     # ── editing ──
 
@@ -303,7 +310,8 @@ class Observations:
 
         seq = self._cold.write(transaction)
         self._cold.empty_journal()
-        return _stored_of(self._cold.entry(seq)) or stored
+        entry = self._cold.entry(seq)
+        return _stored_of(entry, entry.text) or stored
 
     def delete(self, ref: str) -> StoredObservation:
         """Deletes an observation; its original stays, and is not looked at again. Raises NotFound."""
@@ -342,8 +350,8 @@ def _remove(db: apsw.Connection, entries: Iterable[Entry]) -> None:
         run(db, f"DELETE FROM entries WHERE seq = ? AND {_KIND}", (entry.seq,))
 
 
-def _stored_of(entry: Entry) -> StoredObservation | None:
-    if entry.kind is not EntryKind.OBSERVATION or (observation := decode(entry.text or "", entry.meta)) is None:
+def _stored_of(entry: Entry, text: str | None) -> StoredObservation | None:
+    if entry.kind is not EntryKind.OBSERVATION or (observation := decode(text or "", entry.meta)) is None:
         return None
     return StoredObservation(
         id=entry.id,

@@ -33,9 +33,10 @@ KEPT = "you said never"
 BOOKMARK = "★"
 
 _IDLE = f"{CONVERSATIONS} WHERE c.kind = 'chat' AND c.updated_ms < ? ORDER BY c.updated_ms, c.seq"
-_SIZES = """SELECT conversation, count(*) FILTER (WHERE body IS NOT NULL AND chars > 0 AND kind <> 'summary'),
-    coalesce(sum(octet_length(body)) FILTER (WHERE kind <> 'summary'), 0), count(*) FILTER (WHERE body IS NULL)
-    FROM entries WHERE conversation IN ({}) GROUP BY conversation"""
+_SIZES = """SELECT conversation, count(*) FILTER (WHERE body IS NOT NULL AND chars > 0 AND leaves),
+    coalesce(sum(octet_length(body)) FILTER (WHERE leaves), 0), count(*) FILTER (WHERE body IS NULL)
+    FROM (SELECT *, kind NOT IN ('summary', 'observation') AS leaves FROM entries WHERE conversation IN ({}))
+    GROUP BY conversation"""
 _IMPORTANT = f"""SELECT DISTINCT conversation FROM entries
     WHERE conversation IN ({{}}) AND kind = '{EntryKind.OBSERVATION.value}'
     AND (instr(meta, CAST('"importance":"{Importance.CRITICAL.value}"' AS BLOB))

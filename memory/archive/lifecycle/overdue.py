@@ -1,7 +1,8 @@
 """Archiving by age: moves old text to pages, of whole conversations or of the old turns of an active one.
 
 Excluded are conversations that are pinned, in which an answer is being written, or whose row is damaged, and the turns
-of an active conversation that are still in view. A damaged entry stays in the store, where a repair may restore it.
+of an active conversation that are still in view. Summaries and observations stay: they are short, and stand for what
+leaves. A damaged entry stays in the store, where a repair may restore it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -29,7 +30,7 @@ AT_ONCE = 2_000_000
 """Characters of one archive: some 250 pages, and a fraction of a second of the store."""
 
 _OLD = """SELECT e.seq FROM entries e WHERE e.conversation = ? AND e.body IS NOT NULL AND e.chars > 0
-    AND e.kind <> 'summary' AND e.time_ms < ? ORDER BY e.seq"""
+    AND e.kind NOT IN ('summary', 'observation') AND e.time_ms < ? ORDER BY e.seq"""
 
 
 class OverdueConversation(Struct, frozen=True, kw_only=True):
@@ -97,7 +98,8 @@ class Archive(Protocol):
 def _overdue_conversations(cold: ColdStore, before: datetime) -> list[OverdueConversation]:
     ms = to_ms(before)
     sql = """SELECT DISTINCT c.seq FROM conversations c JOIN entries e ON e.conversation = c.seq
-             WHERE c.kind = 'chat' AND e.body IS NOT NULL AND e.chars > 0 AND e.kind <> 'summary' AND e.time_ms < ?
+             WHERE c.kind = 'chat' AND e.body IS NOT NULL AND e.chars > 0
+             AND e.kind NOT IN ('summary', 'observation') AND e.time_ms < ?
              ORDER BY c.updated_ms, c.seq"""
     seqs = cold.read(lambda db: [row[0] for row in fetch(db, sql, (ms,))])
     candidates: list[OverdueConversation] = []

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -309,6 +310,23 @@ def test_an_original_whose_text_went_to_the_archive_is_read_from_its_pages(memor
     memory.vault.archive_entries([said], label="old")
     assert memory.conversations.entry(said.seq).text is None
     assert [item.observation.title for item in observe_all(memory)] == [DECISION]
+
+
+def test_an_observation_stays_where_its_conversation_is_archived_by_age(memory: Memory, clock: FakeClock) -> None:
+    talk = memory.conversations.new()
+    put(memory, talk, DECISION)
+    (made,) = observe_all(memory)
+    (overdue,) = memory.vault.overdue.conversations(clock.now() + timedelta(days=1))
+    memory.vault.overdue.archive_conversation(overdue, label="jobs", most=2**20)
+    assert (memory.observations.newest(5), memory.observations.find(made.id)) == ([made], made)
+
+
+def test_one_that_an_earlier_release_archived_is_read_from_its_page(memory: Memory) -> None:
+    put(memory, memory.conversations.new(), DECISION)
+    (made,) = observe_all(memory)
+    memory.vault.archive_entries([memory.conversations.entry(made.seq)], label="jobs")
+    assert memory.conversations.entry(made.seq).text is None
+    assert (memory.observations.newest(5), memory.observations.find(made.id)) == ([made], made)
 
 
 def test_the_rules_do_not_replace_what_a_model_made(memory: Memory) -> None:
