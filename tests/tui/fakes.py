@@ -164,6 +164,7 @@ class FakeSession:
         self.permissions = Policy(RuleSet())
         self.servers = SimpleNamespace(unanswered=())  # MCP servers to ask about
         self.working = ""
+        self.commands = SimpleNamespace(take_ended=lambda: ())
         self.on_working: Any = None
         self.workspace: Any = SimpleNamespace(
             root=Path("/home/ann/notes"),

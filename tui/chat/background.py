@@ -4,37 +4,50 @@ import asyncio
 import time
 from collections.abc import Callable
 from threading import Event
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from agent.commands.results import Cancelled
+from agent.tools.commands.commands import ended_sentence
 from foundation.errors import PalimpsestError
 from foundation.terminal_text import visible
 from tui.typed_app import seconds_since_key
 from tui.widgets.status import StatusBar
 from tui.widgets.transcript.items import MutedLine, notice_line
-from tui.widgets.transcript.view import Transcript
 
 if TYPE_CHECKING:
     from agent.session import Session
+    from tui.widgets.transcript.view import Transcript
 
 PERIOD: Final = 1.0  # seconds between two checks; each takes about 2 ms
 AWAY_PERIOD: Final = 5.0  # the same while nobody types
 AWAY_S: Final = 30.0  # seconds without a key after which nobody types
 
 
-async def watch_files(
-    session: "Session", is_idle: Callable[[], bool], transcript: Transcript, read_figures: Callable[[], object]
-) -> None:
-    """Reports edited files and news of upkeep until it is cancelled. Does nothing during a turn, which checks the files
-    itself. `read_figures` counts the next request anew: called after a change, by another process too."""
+class Shown(Protocol):
+    """Where what goes on beside the conversation is shown."""
+
+    transcript: "Transcript"
+    status: StatusBar
+
+    def read_next_request(self) -> object: ...
+
+
+async def watch(session: "Session", is_idle: Callable[[], bool], view: Shown) -> None:
+    """Reports edited files, news of upkeep and ended commands until it is cancelled. During a turn, which checks the
+    files itself, it only shows what works in the background. After a change, by another process too, the next request
+    is counted anew."""
+    transcript = view.transcript
     reported = ""  # the last error, shown once
     changes = MemoryChanges(session)
     started = time.monotonic()
     while True:
         is_away = min(seconds_since_key(transcript), time.monotonic() - started) > AWAY_S
         await asyncio.sleep(AWAY_PERIOD if is_away else PERIOD)
+        view.status.update_info(working=session.working)
         if not is_idle():
             continue
+        ended = [MutedLine(ended_sentence(command)) for command in session.commands.take_ended()]
+        transcript.add_notices(*ended)
         try:
             notices = await asyncio.to_thread(session.context.reload)
         except (PalimpsestError, OSError) as error:
@@ -45,7 +58,7 @@ async def watch_files(
         reported = ""
         transcript.add_notices(*[notice_line(notice.level, str(notice)) for notice in notices])
         if await asyncio.to_thread(changes.have_ended) or notices:
-            read_figures()
+            view.read_next_request()
         news = await asyncio.to_thread(session.jobs.news.take)
         transcript.add_notices(*[MutedLine(visible(sentence), tone="warning") for sentence in news])
 

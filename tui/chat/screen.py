@@ -241,10 +241,9 @@ class ChatScreen(TranscriptScreen):
 
     @work(group="files")
     async def _watch_files(self, controller: "ChatController") -> None:
-        from tui.chat.background import watch_files
+        from tui.chat.background import watch
 
-        read_figures = self._view.read_next_request
-        await watch_files(controller.session, lambda: self.queue.is_idle, self.transcript, read_figures)
+        await watch(controller.session, lambda: self.queue.is_idle, self._view)
 
     def action_take_offer(self) -> None:
         if self._offer and self.controller:

@@ -22,6 +22,7 @@ from agent.services.turn_sentences import MODEL_CHANGED
 from agent.services.unattached import unattached_sentence
 from agent.services.window_drafts import WindowDrafts
 from agent.spending.budget import OFFLINE
+from agent.tools.commands.commands import ended_sentence
 from agent.turn.ports import TurnInput
 from foundation.errors import PalimpsestError
 from foundation.figures import counted
@@ -336,6 +337,7 @@ class LineController:
             await asyncio.sleep(FILES_S)
             if not self.queue.is_idle:
                 continue
+            self.output.say(*(f"Notice: {ended_sentence(command)}" for command in self.session.commands.take_ended()))
             try:
                 notices = await asyncio.to_thread(self.session.context.reload)
             except (PalimpsestError, OSError) as error:

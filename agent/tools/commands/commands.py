@@ -17,14 +17,17 @@ from agent.tools.files.concerns import is_instruction
 from agent.tools.files.project import ProjectFolders
 from agent.tools.port import ToolFailure, ToolSettings
 from foundation.errors import PalimpsestError
+from foundation.figures import counted
 from foundation.files import exists, is_folder
 from foundation.paths import Workspace, config_dir
 from foundation.sizes import MEGABYTE
+from foundation.terminal_text import visible_line
 from foundation.workspace_trust import TrustStore
 
 STILL_RUNS: Final = "[runs for "  # begins the output of a command that has not ended
 MAX_BACKGROUND: Final = 8  # background commands that run at the same time
 KEPT_ENDED: Final = 16  # background commands that have ended, whose output can still be read
+_LONGEST_TOLD: Final = 60  # characters of a command in a sentence
 END_SECONDS: Final = 20.0  # how long the end of a stopped command is waited for
 
 
@@ -35,6 +38,13 @@ class RunningCommand(Struct, frozen=True):
     command: str
     seconds: float
     ended: str = ""
+
+
+def ended_sentence(command: RunningCommand) -> str:
+    """That a background command has ended, for a person."""
+    line = visible_line(command.command)
+    line = line if len(line) <= _LONGEST_TOLD else f"{line[:_LONGEST_TOLD]}…"
+    return f"The background command {command.handle} has ended: {line} · {command.ended}, {command.seconds:.0f} s"
 
 
 class _Background(Struct, frozen=True):
@@ -82,6 +92,7 @@ class Commands:
         self._running: set[CommandProcess] = set()
         self._confined: set[CommandProcess] = set()  # those in the sandbox
         self._numbers = itertools.count(1)
+        self._told: set[str] = set()  # handles of background commands whose end is known
         self._lock = Lock()
         self._closed = False
 
@@ -134,6 +145,8 @@ class Commands:
         """What the background command printed since the last call; waits for its end, `seconds` at most."""
         found = self._find(handle)
         found.process.wait(seconds, stopped, report)
+        if found.process.ended.is_set():
+            self._told.add(handle)
         return _told(found.process, new_only=True, note=self.sandbox.after_command(inside=found.inside))
 
     def background(self, handle: str) -> tuple[str, bool]:
@@ -145,6 +158,7 @@ class Commands:
     def stop(self, handle: str) -> str:
         """Ends a background command with all that it started; gives what it printed since the last call."""
         found = self._find(handle)
+        self._told.add(handle)
         self._end(found.process)
         return _told(found.process, new_only=True, note=self.sandbox.after_command(inside=found.inside))
 
@@ -159,11 +173,17 @@ class Commands:
             for handle, one in known
         )
 
+    def take_ended(self) -> tuple[RunningCommand, ...]:
+        """The background commands that ended by themselves since the last call."""
+        ended = tuple(command for command in self.listed() if command.ended and command.handle not in self._told)
+        self._told.update(command.handle for command in ended)
+        return ended
+
     @property
     def status(self) -> str:
-        """For the status bar: `2 commands`; "" where none runs in the background."""
+        """For the status bar: `2 commands run`; "" where none runs in the background."""
         count = sum(not command.ended for command in self.listed())
-        return f"{count} command{'s' if count > 1 else ''}" if count else ""
+        return f"{counted(count, 'command')} run{'s' if count == 1 else ''}" if count else ""
 
     def close(self) -> None:
         """Ends every command, and waits for that. None starts afterwards."""

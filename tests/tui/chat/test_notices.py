@@ -12,6 +12,7 @@ from agent.commands.results import SendMessage, SessionSwitched
 from agent.events import Compacted, EpochChanged, Notice, Recall, ResultsReduced, Retrying, TurnFailed
 from agent.services.context_view import source_labels
 from agent.services.turn_sentences import ARCHIVED, MODEL_CHANGED, epoch_notice
+from agent.tools.commands.commands import RunningCommand
 from context.compaction.compact import CompactionReceipt
 from context.notice import FileNotice
 from context.report import Reduction
@@ -27,6 +28,16 @@ async def test_an_edited_file_is_told_without_a_message(open_chat: Any) -> None:
         chat.session.notices = [FileNotice("info", "was read again.", "AGENTS.md")]
         await chat.until(lambda: "  AGENTS.md: was read again." in chat.lines)
         assert chat.session.sent == []
+
+
+async def test_a_background_command_that_ends_is_told_and_leaves_the_status_bar(open_chat: Any) -> None:
+    async with open_chat() as chat:
+        chat.session.working = "1 command runs"
+        await chat.until(lambda: "1 command runs" in chat.seen[-1])
+        ended = [RunningCommand("c1", "make 茶", 3.2, "exit 2")]
+        chat.session.working, chat.session.commands.take_ended = "", lambda: [ended.pop()] if ended else []
+        await chat.until(lambda: "  The background command c1 has ended: make 茶 · exit 2, 3 s" in chat.lines)
+        assert "1 command runs" not in chat.seen[-1]
 
 
 async def test_what_the_program_says_meanwhile_does_not_cut_an_answer_in_two(open_chat: Any) -> None:

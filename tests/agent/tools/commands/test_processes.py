@@ -11,7 +11,7 @@ from threading import Event
 
 import pytest
 
-from agent.tools.commands.commands import MAX_BACKGROUND, Commands
+from agent.tools.commands.commands import MAX_BACKGROUND, Commands, ended_sentence
 from agent.tools.port import ToolFailure, ToolSettings
 from tests.agent.tools.commands.conftest import PYTHON, MakeCommands, run, running, soon_none
 from tests.paths import ROOT
@@ -168,7 +168,7 @@ def test_a_background_command_is_read_and_stopped(commands: Commands, project: P
     number = sleeper()
     handle = commands.start(f"echo one; until test -e go; do sleep 0.02; done; echo two; sleep {number}")
     assert read_until(commands, handle, "one") == "one\n"
-    assert commands.status == "1 command"
+    assert commands.status == "1 command runs"
     (project / "go").touch()
     assert read_until(commands, handle, "two") == "two\n"
     assert "no new output" in commands.output(handle, 0, Event(), lambda _: None)
@@ -177,6 +177,18 @@ def test_a_background_command_is_read_and_stopped(commands: Commands, project: P
     assert commands.status == ""
     (listed,) = commands.listed()
     assert listed.ended == "ended by SIGTERM"
+
+
+def test_a_background_command_that_ends_by_itself_is_told_once(commands: Commands) -> None:
+    handle, stopped = commands.start("echo 茶; sleep 0.1; exit 3"), commands.start(f"sleep {sleeper()}")
+    commands.stop(stopped)
+    until = time.monotonic() + 5
+    while not (ended := commands.take_ended()) and time.monotonic() < until:
+        time.sleep(0.02)
+    assert [ended_sentence(command) for command in ended] == [
+        f"The background command {handle} has ended: echo 茶; sleep 0.1; exit 3 · exit 3, 0 s"
+    ]
+    assert commands.take_ended() == ()
 
 
 def read_until(commands: Commands, handle: str, word: str) -> str:

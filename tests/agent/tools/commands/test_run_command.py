@@ -208,7 +208,7 @@ async def test_a_background_command_lives_between_turns_and_ends_with_the_sessio
 async def test_the_slash_command_lists_background_commands_and_ends_one(session: Session) -> None:
     assert (await registry.run(session, "/jobs")) == TextResult("No command was started in the background.")
     await asyncio.to_thread(session.commands.start, "echo `date`; sleep 2913.5")
-    assert session.working == "1 command"
+    assert session.working == "1 command runs"
     listed = await registry.run(session, "/jobs")
     assert isinstance(listed, TextResult)
     assert listed.markdown.startswith("- c1: runs, 0 s: `` echo `date`; sleep 2913.5 ``")
