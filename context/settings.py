@@ -82,8 +82,8 @@ class ContextSettings(Struct, frozen=True, kw_only=True):
         Meta(
             ge=0,
             description="The size of a request in tokens from which on old tool results become a line each and older "
-            "turns leave for the archive; at most half of the window. Half as much where tool calls fill the "
-            "conversation. 0 fills the window.",
+            "turns leave for the archive; at most half of the window, or 8,000 where that is less. Half as much "
+            "where tool calls fill the conversation. 0 fills the window.",
         ),
     ] = 24_000
     high_water: Annotated[

@@ -11,16 +11,17 @@ LAST_LINES: Final = 5  # of a command's output
 _LINE_CHARS: Final = 200
 _TAIL_CHARS: Final = 4_000  # read from the end for the last lines
 _COMMANDS: Final = {"run_command", "command_output"}
-_SAYING: Final = {"write_file", "edit_file", "apply_patch", "ask_user"}
+_SAYING: Final = {"write_file", "edit_file", "apply_patch", "ask_user", "remember"}
 """Tools whose first line says what came of the call."""
 _SHOWN_ELSEWHERE: Final = {"update_plan"}
 _COMMAND_OUTCOME: Final = re.compile(r"^\[((?:exit|ended|stopped|runs|started)[^\]\n]{1,200})\]$", re.MULTILINE)
 _EXIT_ERROR: Final = re.compile(r"exit (?!0\b)")
+_CUT_SHORT: Final = re.compile(r"stopped|ended")  # by the user, at the time limit, by a signal
 
 
 class ToolOutcome(Struct, frozen=True):
     """`sentence` says how it ended; `output` are the last lines of a command's output. `is_error`: the command ended
-    with another status than 0."""
+    with another status than 0, or was cut short."""
 
     sentence: str
     output: tuple[str, ...] = ()
@@ -38,8 +39,9 @@ def tool_outcome(tool: str, text: str, chars: int, *, failed: bool) -> ToolOutco
         return None
     ended = _COMMAND_OUTCOME.search(text, 0, 600) if tool in _COMMANDS and not failed else None
     if ended:
-        is_error = _EXIT_ERROR.match(ended[1]) is not None
-        sentence = f"failed: {ended[1]}" if is_error else ended[1]
+        has_failed = _EXIT_ERROR.match(ended[1]) is not None
+        sentence = f"failed: {ended[1]}" if has_failed else ended[1]
+        is_error = has_failed or _CUT_SHORT.match(ended[1]) is not None
         return ToolOutcome(sentence, tuple(_last_lines(text[ended.end() :])), is_error)
     first = _clipped(text.strip().partition("\n")[0]) if failed or tool in _SAYING else ""
     if failed:

@@ -69,8 +69,8 @@ class BlockActions:
                 opening = ["Enter open"]
             case _:
                 opening = ["e whole"]
-        message = ["r edit and resend"] if isinstance(item, UserItem | AnswerBlock) else []
         turn = [] if self._turn_of(target) is None else ["b branch", "m bookmark", "d delete"]
+        message = ["r edit and resend"] if turn and isinstance(item, UserItem | AnswerBlock) else []
         is_change = version_number(item) is not None
         back = ["u undo the change"] if is_change else ["u undo delete"] if self._dropped else []
         return [*back, *opening, "c copy", "i quote", *message, *turn]

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 from textual import on, work
 
+from tui.palette.key_rows import key_rows
 from tui.widgets.find_bar import FindBar
 from tui.widgets.prompt.input import Prompt
 from tui.widgets.status import StatusBar
@@ -43,6 +44,7 @@ class ChatFind(FindBar):
             self.set_interval(REFIND_S, self._find_again)
         self._status.display = False
         self._mode.open()
+        self.name_key(next((row.label for row in key_rows(self.screen) if row.id == "chat.find"), ""))
         super().open()
         self._find(self.query_text)
 

@@ -317,6 +317,7 @@ class ChatScreen(TranscriptScreen):
         if self.controller:
             sentence = await self.controller.next_mode()
             self.status.update_info(hint=sentence)
+            self._view.show_mode_in_question(sentence)
             await asyncio.sleep(MODE_SHOWN_S)
             if self.status.info.hint == sentence:
                 self.status.update_info(hint="")

@@ -146,7 +146,8 @@ class SidePanelView:
         if not self.is_shown and self._screen.size.width < LEAST_COLUMNS:
             self._say(f"The panel needs {LEAST_COLUMNS} columns; there are {self._screen.size.width}.")
             return
-        setting: PanelSetting = "off" if self.is_shown else "on"
+        shows_itself = self._screen.size.width >= AUTO_COLUMNS and self._content.has_conversation
+        setting: PanelSetting = "off" if self.is_shown else "auto" if shows_itself else "on"
         self.use(setting)
         workspace, environment = self._session.workspace, self._session.config.environment
         try:

@@ -115,6 +115,13 @@ class ChatView:
             self.status.update_info(mode="edit")
         return answer
 
+    def show_mode_in_question(self, sentence: str) -> None:
+        """Says in an open question of permission what the mode is since Shift+Tab, from the next call on."""
+        from tui.dialogs.permission import PermissionScreen
+
+        if isinstance(question := app_of(self._screen).screen, PermissionScreen):
+            question.show_mode(f"mode {self.status.info.mode or 'ask'} from the next call on: {sentence}")
+
     async def confirm_more(self, request: "CallLimitReached | SpendingLimitReached") -> bool:
         from tui.dialogs.confirm import GoOnScreen
 

@@ -72,6 +72,7 @@ class PermissionScreen(AnswersDialog[PermissionAnswer]):
         self.keeps_number = in_message
         self._was_scrolled = False
         self.go_to_next_mode: Callable[[], object] | None = None
+        self._mode = ""  # a sentence about the mode, once it was changed
 
     @property
     def unsent(self) -> str:
@@ -128,6 +129,11 @@ class PermissionScreen(AnswersDialog[PermissionAnswer]):
         if self.go_to_next_mode is not None:
             self.go_to_next_mode()
 
+    def show_mode(self, sentence: str) -> None:
+        """Says which mode it is now: the question covers the status bar."""
+        self._mode = sentence
+        self._show_answers()
+
     def action_decline(self) -> None:
         self.dismiss(PermissionAnswer(False))
 
@@ -165,6 +171,8 @@ class PermissionScreen(AnswersDialog[PermissionAnswer]):
             note = f"  reason: {shown}▏{'' if shown else ' type it, then Enter'}"
         elif self.typed:
             note = f"  typed, for the prompt: {visible_line(self.typed)[-_SHOWN_CHARS:]}"
+        elif self._mode:
+            note = f"  {self._mode}"
         self.query_one(AnswerRows).show(answers, self._chosen, Text(clip(note, width)))
         self._show_keys()
 

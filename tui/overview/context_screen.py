@@ -83,7 +83,7 @@ class ContextScreen(ListScreen[None]):
             tick=report.compaction_share,
             detail=f"Above {report.compacts_at:,} tokens ({TICK}) old tool results become a line each, and older turns "
             "leave for the archive, where they can be recalled. context.working_tokens sets it: at most half of the "
-            "window, and half as much where tool calls fill the conversation.",
+            "window, or 8,000 where that is less, and half as much where tool calls fill the conversation.",
         )
 
     def _layers(self, view: "ContextView") -> Iterator[ListRow]:

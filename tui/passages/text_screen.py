@@ -24,7 +24,7 @@ from tui.widgets.transcript.items import ErrorItem
 from tui.widgets.transcript.line_numbers import NumberedLines, item_of_line, numbered_pieces
 from tui.widgets.transcript.view import Transcript
 
-KEYS: Final = "↑ ↓ PgUp PgDn scroll · / find · n N next, last · c copy · Esc back"
+KEYS: Final = "↑ ↓ PgUp PgDn scroll · / find · n N next, previous · c copy · Esc back"
 FIND_KEYS: Final = "Enter goes to the first · Esc leaves the search"
 
 

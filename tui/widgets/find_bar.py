@@ -14,7 +14,7 @@ from textual.widgets import Input, Static
 from foundation.terminal_text import visible
 from tui.widgets.query_input import QueryInput
 
-KEYS: Final = "↓ next · ↑ previous · Tab stay here · Ctrl+F everywhere · Esc back"
+_KEYS: Final = "↓ next · ↑ previous · Tab stay here · {}Esc back"
 
 
 class FindBar(Vertical):
@@ -56,7 +56,7 @@ class FindBar(Vertical):
             yield Static("find", id="find-mark", markup=False)
             yield self._field
             yield self._count
-        yield Static(KEYS, id="find-keys", markup=False)
+        yield Static(_KEYS.format(""), id="find-keys", markup=False)
 
     @property
     def query_text(self) -> str:
@@ -68,6 +68,11 @@ class FindBar(Vertical):
         self._field.cursor_blink = False
         self._field.focus()
         self._field.action_select_all()
+
+    def name_key(self, everywhere: str) -> None:
+        """Names the key that looks for it everywhere, which a person may have changed; "" where there is none."""
+        keys = _KEYS.format(f"{everywhere} everywhere · " if everywhere else "")
+        self.query_one("#find-keys", Static).update(visible(keys))
 
     def show_count(self, text: str) -> None:
         self._count.update(Text(visible(text), no_wrap=True, overflow="ellipsis"))

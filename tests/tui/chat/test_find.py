@@ -273,3 +273,13 @@ async def test_in_an_empty_conversation_nothing_is_found(open_chat: Any, session
         await counted(chat, "not found")
         await chat.press("enter", "up", "escape")
         assert chat.screen.prompt.has_focus
+
+
+async def test_the_bar_names_the_key_that_the_person_chose(open_chat: Any, session: Session) -> None:
+    async with open_chat(session=session) as chat:
+        await chat.press("ctrl+f")
+        assert "Tab stay here · Ctrl+F everywhere · Esc back" in "\n".join(chat.seen)
+        await chat.press("escape")
+        assert chat.app.use_keys({"chat.find": "ctrl+x"}) == []
+        await chat.press("ctrl+x")
+        assert "Tab stay here · Ctrl+X everywhere · Esc back" in "\n".join(chat.seen)

@@ -238,7 +238,7 @@ async def test_a_key_closes_and_opens_it_and_the_settings_remember(
         await chat.press("f7")
         await chat.until(lambda: shown(chat) == "" and kept == ["off"])
         await chat.press("f7")
-        await chat.until(lambda: "▾ Plan" in shown(chat) and kept == ["off", "on"])
+        await chat.until(lambda: "▾ Plan" in shown(chat) and kept == ["off", "auto"])
 
 
 # Keys and the mouse

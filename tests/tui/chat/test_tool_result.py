@@ -39,6 +39,19 @@ def test_another_status_than_0_has_a_colour_and_a_word(ended: str, tone: str) ->
     assert ("failed" in first.text) == (tone == "warning")
 
 
+@pytest.mark.parametrize(
+    "ended",
+    [
+        "stopped by the user; ended by SIGTERM after 2.8 s",
+        "ended at its time limit of 2 s; `timeout` sets it",
+        "ended by SIGSEGV after 0.1 s",
+    ],
+)
+def test_a_command_that_was_cut_short_has_not_the_mark_of_success(ended: str) -> None:
+    first = result_lines("run_command", f"[{ended}]\n出\n", 9, failed=False, summary="run make")[0]
+    assert (first.prefix, first.tone, first.text) == ("  ✗ ", "warning", ended)
+
+
 def test_an_open_card_shows_the_end_of_the_output_once() -> None:
     output = "one\n二\n🎉\n"
     rows = result_lines("run_command", f"[exit 0 after 0.1 s]\n{output}", 9, failed=False, summary="run make")
@@ -69,6 +82,7 @@ def test_the_last_lines_of_a_large_output_are_few_and_short() -> None:
     [
         ("edit_file", "calc.py: 1 line changed.", False, "✓ calc.py: 1 line changed."),
         ("ask_user", "9090 🙂", False, "✓ 9090 🙂"),
+        ("remember", "Remembered as n_1.", False, "✓ Remembered as n_1."),
         ("read_file", "茶" * 1_800, False, "✓ 1.8k characters"),
         (
             "edit_file",

@@ -134,6 +134,20 @@ async def test_ctrl_c_stops_the_turn_and_grants_nothing(open_chat: Any) -> None:
         assert stopped == [True]
 
 
+@pytest.mark.parametrize("size", [(80, 24), (200, 50)])
+async def test_a_mode_that_is_changed_at_a_tall_question_is_told_in_it(open_chat: Any, size: tuple[int, int]) -> None:
+    future = asyncio.get_running_loop().create_future()
+    request = PermissionRequested(ToolCall("call_1", "remember", "{}"), ACTION, "Why.", future)
+    async with open_chat(session=FakeSession(lambda _: [request, *answer("Well.")]), size=size) as chat:
+        await chat.say("go")
+        await chat.until(lambda: "↑ ↓ choose" in "\n".join(chat.seen))
+        await chat.press("shift+tab", "shift+tab")
+        await chat.until(lambda: "  mode edit from the next call on: edits" in "\n".join(chat.seen))
+        assert not future.done()
+        await chat.press("escape")
+        await chat.quiet()
+
+
 async def test_ctrl_c_in_the_dialog_reaches_the_turn(open_chat: Any) -> None:
     future = asyncio.get_running_loop().create_future()
     request = PermissionRequested(ToolCall("call_1", "remember", "{}"), ACTION, "Why.", future)
