@@ -20,6 +20,7 @@ from agent.background.version_job import VersionJob
 from agent.spending.budget import OFFLINE, SpendingBudget
 from foundation.clock import Clock
 from foundation.errors import PalimpsestError
+from memory.errors import NotFound
 from memory.memory import Memory
 from memory.observations.original import ObservationMaker
 from memory.observations.store import RULES_CURSOR
@@ -70,6 +71,8 @@ class MirrorJob:
         conversation = self._changed.pop(0)
         try:
             self._memory.mirrors.update(conversation)
+        except NotFound:
+            pass  # deleted meanwhile, with its mirror
         except (PalimpsestError, OSError):
             self._changed.append(conversation)  # for the next run, behind those that may succeed
             raise

@@ -49,11 +49,18 @@ def conversations(
     return [conversation_of(row) for row in rows]
 
 
+def gone_conversation() -> NotFound:
+    """The error for a conversation that was open, or known, and is in the store no more."""
+    return NotFound(
+        "The conversation is gone", "It was deleted, in another window or by a command.", "/new begins another."
+    )
+
+
 def conversation_at(connection: apsw.Connection, seq: int) -> Conversation:
     """The conversation with this seq. Raises NotFound."""
     rows = fetch(connection, f"{CONVERSATIONS} WHERE c.seq = ?", (seq,))
     if not rows:
-        raise NotFound("No such conversation", f"There is no conversation {seq} here.", "It may have been deleted.")
+        raise gone_conversation()
     return conversation_of(rows[0])
 
 

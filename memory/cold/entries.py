@@ -10,7 +10,7 @@ from foundation.clock import Clock, to_ms
 from foundation.privacy import Cleared
 from foundation.program import PROGRAM
 from memory.cold.changes import note_change, put_terms
-from memory.cold.conversations import SHORTEST_PREFIX
+from memory.cold.conversations import SHORTEST_PREFIX, gone_conversation
 from memory.cold.encoding import digest, from_meta, from_parts, pack, plain, to_bytes
 from memory.cold.integrity.row_hashes import seal_of, seal_rows
 from memory.cold.rows import ENTRIES, entries_of, entry_of
@@ -142,9 +142,7 @@ def insert_entry(
     a parent of another one, AlreadyExists for an id in use.
     """
     if not fetch(connection, "SELECT 1 FROM conversations WHERE seq = ?", (draft.conversation,)):
-        raise NotFound(
-            "No such conversation", f"There is no conversation {draft.conversation} here.", "It was deleted."
-        )
+        raise gone_conversation()
     parent = _parent(connection, draft)
     id_, ms = plain(draft.id) or new_id("e"), to_ms(draft.time or clock.now())
     if has_entry(connection, draft.conversation, id_):

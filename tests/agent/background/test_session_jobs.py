@@ -1,13 +1,17 @@
 """What a session does after a turn, and before it closes."""
 
+import asyncio
 from errno import ENOSPC
 
 import pytest
 
 from agent.background.scheduler import DISK_FULL
 from agent.config.config import Config
+from agent.events import TurnFailed
+from agent.services.conversation_deletion import delete_conversation
 from agent.session import Session
 from foundation.paths import Workspace
+from memory.memory import Memory
 
 
 async def say(session: Session, text: str) -> None:
@@ -79,4 +83,24 @@ async def test_a_job_that_fails_is_in_the_log_without_the_words_of_its_error(
     await session.background.idle()
     text = workspace.log.read_text("utf-8")
     assert "WARNING background: mirror failed: OSError" in text and "ferry" not in text
+    await session.close()
+
+
+async def test_a_conversation_that_another_window_deleted_is_told_in_plain_words_and_has_no_mirror_to_write(
+    workspace: Workspace,
+) -> None:
+    session = Session.open(workspace, Config())
+    await say(session, "the ferry to Lisbon")
+    await session.background.idle()
+    other = Memory.open(workspace)
+    assert session.conversation
+    gone = other.conversations.at(session.conversation.seq)
+    await asyncio.to_thread(delete_conversation, other, gone, None)
+    other.close()
+    events = [event async for event in session.send("and back")]
+    await session.background.idle()
+    (failed,) = [event for event in events if isinstance(event, TurnFailed)]
+    assert failed.message == "It was deleted, in another window or by a command."
+    assert failed.hint == "/new begins another."
+    assert session.working == ""
     await session.close()

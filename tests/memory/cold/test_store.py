@@ -109,9 +109,9 @@ def test_a_parent_must_be_of_the_same_conversation(cold: ColdStore) -> None:
 def test_there_is_nothing_to_append_to_where_the_conversation_is_gone(cold: ColdStore) -> None:
     conversation = cold.new_conversation()
     cold.delete_conversation(conversation.seq)
-    with pytest.raises(NotFound, match="no conversation"):
+    with pytest.raises(NotFound, match="It was deleted"):
         cold.append(said(conversation.seq, "hello"))
-    with pytest.raises(NotFound, match="no conversation"):
+    with pytest.raises(NotFound, match="It was deleted"):
         cold.begin_answer(answered(conversation.seq, ""))
 
 

@@ -97,6 +97,8 @@ def _items(
     is_diff: bool,
 ) -> Iterator[NumberedLines]:
     texts = text.split("\n")
+    if len(texts) > 1 and not texts[-1]:
+        texts.pop()  # as an editor counts: a newline at the end begins no further line
     digits = len(str(len(texts)))
     rows = _rows(texts, doubtful_lines, targets, marks)
     return (NumberedLines(chunk, digits, is_diff) for chunk in _chunks(rows))
