@@ -11,6 +11,7 @@ from models.chat.mlx.files import find_folder
 from models.chat.spec import ModelSpec, address_of, is_loopback, parse_spec
 
 ANSWERS: Final = "it answers"
+NO_ANSWER: Final = "no answer"
 
 
 def is_address(text: str) -> bool:
@@ -74,7 +75,7 @@ def _server_state(model: ModelSpec, address: str, answers: Mapping[str, list[Det
     if address not in answers:
         return f"on another machine ({address}), not asked"
     if not answers[address]:
-        return f"no answer from {address}"
+        return f"{NO_ANSWER} from {address}"
     names = answers[address][0].names
     return ANSWERS if not names or model.name in names else f"{address} answers and does not list it"
 

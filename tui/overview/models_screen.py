@@ -7,7 +7,7 @@ from textual import work
 from textual.binding import Binding, BindingType
 
 from agent.commands.model_list import HOW_TO_GET_ONE
-from agent.services.model_states import ANSWERS, is_address
+from agent.services.model_states import ANSWERS, NO_ANSWER, is_address
 from agent.services.models_view import HOW_TO_SET_A_KEY
 from foundation.errors import PalimpsestError
 from models.chat.spec import parse_spec
@@ -85,7 +85,7 @@ class ModelsScreen(ListScreen[str]):
     async def read(self) -> ListContents:
         view = await self._models.view()
         own = view.current.spec
-        about = f"{own} answers · {view.window_status}" if own != _OFFLINE else "offline: no language model answers"
+        about = f"{own} · {view.window_status}" if own != _OFFLINE else "offline: no language model answers"
         rows = [*self._in_use(view), *self._here(own), *self._by_key(view), *self._used(view, own)]
         if not self._is_looking and not self._found and ANSWERS not in self._states.values():
             rows += _how_to_get_one()
@@ -93,9 +93,11 @@ class ModelsScreen(ListScreen[str]):
         return ListContents(tuple(rows), about)
 
     def _in_use(self, view: "ModelsView") -> Iterator[ListRow]:
-        yield ListRow(label="Answers now")
-        yield self._row(view.current, "in use")
-        if view.current.spec != _OFFLINE:
+        yield ListRow(label="In use")
+        own = view.current.spec
+        state = ANSWERS if own in self._found else self._states.get(own, "")
+        yield self._row(view.current, state if state == ANSWERS or state.startswith(NO_ANSWER) else "in use")
+        if own != _OFFLINE:
             yield self._row(self._models.profile(_OFFLINE), "without a model")
 
     def _here(self, own: str) -> Iterator[ListRow]:
@@ -154,7 +156,9 @@ class ModelsScreen(ListScreen[str]):
             self._found |= {model.spec: model for model in models}
             self.reload()
         view = await self._models.view()
-        self._states = await self._models.states([spec for spec in view.used if spec not in self._found])
+        asked = dict.fromkeys([view.current.spec, *view.used])
+        unknown = [spec for spec in asked if spec not in self._found and spec != _OFFLINE]
+        self._states = await self._models.states(unknown)
         self._is_looking = False
         self.reload()
 

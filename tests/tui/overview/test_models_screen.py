@@ -119,6 +119,19 @@ async def test_the_list_fills_as_servers_answer_and_a_key_looks_again(
         assert chat.app.screen is screen
 
 
+async def test_of_the_model_in_use_it_says_whether_its_server_answers(
+    open_chat: Open, opened: OpenSession, server: Loopback
+) -> None:
+    session = opened(model=f"openai:qwen3-4b@{server.address}/v1")
+    async with open_chat(session=session, size=(110, 44)) as chat:
+        screen = await models(chat)
+        await chat.until(lambda: screen.contents.rows[1].figure == "it answers")
+        server.answers("/v1/models", json_reply({"error": "loading"}, status=503))
+        await chat.press("r")
+        await chat.until(lambda: screen.contents.rows[1].figure.startswith("no answer from"))
+        assert screen.contents.rows[0].label == "In use"
+
+
 async def test_a_test_says_how_fast_the_model_answers(open_chat: Open, opened: OpenSession, server: Loopback) -> None:
     async with open_chat(session=opened(at(server)), size=(110, 44)) as chat:
         screen = await models(chat)
