@@ -25,6 +25,9 @@ _REASONS: Final = {
     "another branch": "Another branch of the conversation",
 }
 CUT: Final = "cut at the length kept for an answer; say “go on” for more"
+FILTERED: Final = "ended by the service’s filter"
+ENDINGS: Final = {"length": CUT, "filtered": FILTERED}
+"""Why an answer may be incomplete, by its reason."""
 
 
 def ending_line(entry: Entry, after: Entry | None, writer: AnswerOwner = AnswerOwner.NONE) -> str:

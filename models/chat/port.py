@@ -69,6 +69,7 @@ class StopReason(StrEnum):
     LENGTH = "length"
     TOOL_CALLS = "tool_calls"
     CANCELLED = "cancelled"
+    FILTERED = "filtered"  # the service refused to go on
 
 
 class AnswerEnd(Struct, frozen=True):

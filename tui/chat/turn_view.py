@@ -37,8 +37,8 @@ from agent.events import (
 )
 from agent.services.turn_sentences import (
     ARCHIVED,
-    CUT,
     EMPTY_ANSWER,
+    ENDINGS,
     STEERED,
     STOPPED,
     STOPPED_WITH_TEXT,
@@ -236,8 +236,8 @@ class TurnView:
             case AnswerStored(reason=reason, text=text):
                 if not text.strip():
                     self._muted_line(EMPTY_ANSWER, gap=True)
-                elif reason == "length":
-                    self._muted_line(CUT, gap=True)
+                elif reason in ENDINGS:
+                    self._muted_line(ENDINGS[reason], gap=True)
             case Stopped(text=text):
                 self._muted_line(STOPPED_WITH_TEXT if text else STOPPED, gap=True)
             case TurnFailed(title=title, message=message, hint=hint, text=text):

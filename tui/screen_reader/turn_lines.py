@@ -7,7 +7,7 @@ from typing import Final
 from agent import events
 from agent.events import SessionEvent
 from agent.services.tool_outcome import tool_outcome
-from agent.services.turn_sentences import CUT, EMPTY_ANSWER, epoch_notice, recalled_line, reduction_line
+from agent.services.turn_sentences import EMPTY_ANSWER, ENDINGS, epoch_notice, recalled_line, reduction_line
 from agent.spending.budget import OFFLINE
 from context.checklist import Checklist
 from foundation.figures import counted, elapsed, short_count
@@ -185,8 +185,8 @@ class TurnLines:
             case events.AnswerStored(text=text, reason=reason, usage=usage, model=model):
                 if not text.strip():
                     say(EMPTY_ANSWER)
-                elif reason == "length":
-                    say(f"The answer was {CUT}.")
+                elif reason in ENDINGS:
+                    say(f"The answer was {ENDINGS[reason]}.")
                 say("End of answer." if model == OFFLINE else f"End of answer: {self._usage(usage)}.")
             case events.Stopped(text=text):
                 say("Stopped. What came is kept." if text else "Stopped.")

@@ -21,6 +21,7 @@ _REASONS = {
     "max_tokens": StopReason.LENGTH,
     "model_context_window_exceeded": StopReason.LENGTH,
     "tool_use": StopReason.TOOL_CALLS,
+    "refusal": StopReason.FILTERED,
 }
 
 

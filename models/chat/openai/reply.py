@@ -154,6 +154,7 @@ _REASONS = {
     "max_tokens": StopReason.LENGTH,
     "tool_calls": StopReason.TOOL_CALLS,
     "function_call": StopReason.TOOL_CALLS,
+    "content_filter": StopReason.FILTERED,
 }
 
 

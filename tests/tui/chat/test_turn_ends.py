@@ -2,6 +2,9 @@
 
 from typing import Any
 
+import pytest
+from msgspec.structs import replace
+
 from agent.events import TextDelta, ToolFinished, ToolStarted, TurnFailed
 from models.chat.errors import KEPT
 from models.messages import ToolCall
@@ -52,3 +55,18 @@ async def test_the_welcome_names_the_model_that_was_chosen(open_chat: Any) -> No
         await chat.pilot.pause()
         assert "offline: it quotes" not in chat.text
         assert any("model" in line and "openai:qwen3" in line for line in chat.lines)
+
+
+@pytest.mark.parametrize(
+    ("reason", "said"),
+    [("length", "say “go on” for more"), ("filtered", "ended by the service’s filter"), ("stop", "")],
+)
+async def test_an_answer_that_ends_early_says_why(open_chat: Any, reason: str, said: str) -> None:
+    def ended(text: str) -> list[Any]:
+        *events, stored = answer(f"You said {text}.")
+        return [*events, replace(stored, reason=reason)]
+
+    async with open_chat(answers=ended) as chat:
+        await chat.say("hello")
+        await chat.quiet()
+        assert chat.lines[-1].endswith(said)

@@ -106,9 +106,12 @@ async def test_thoughts_and_two_tool_calls(loopback: Loopback, spec: str, hasty:
     assert events[-1] == AnswerEnd(StopReason.TOOL_CALLS)
 
 
-async def test_a_length_that_is_used_up(loopback: Loopback, spec: str, hasty: ModelSettings) -> None:
-    loopback.plays(stream(sent(START, *text("So"), ended("max_tokens"), STOP)))
-    assert (await events_of(spec, hasty))[-1] == AnswerEnd(StopReason.LENGTH)
+@pytest.mark.parametrize(("reason", "end"), [("max_tokens", StopReason.LENGTH), ("refusal", StopReason.FILTERED)])
+async def test_an_answer_that_ends_early_says_why(
+    loopback: Loopback, spec: str, hasty: ModelSettings, reason: str, end: StopReason
+) -> None:
+    loopback.plays(stream(sent(START, *text("So"), ended(reason), STOP)))
+    assert (await events_of(spec, hasty))[-1] == AnswerEnd(end)
 
 
 def error(kind: str, message: str) -> dict[str, Any]:

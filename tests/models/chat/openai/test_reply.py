@@ -87,6 +87,11 @@ def test_half_a_call_is_none() -> None:
     assert reader.reason is StopReason.LENGTH
 
 
+def test_an_answer_that_a_filter_ended_says_so() -> None:
+    _, reader = read(delta(content="So"), delta("content_filter"))
+    assert reader.reason is StopReason.FILTERED
+
+
 @pytest.mark.parametrize("key", ["reasoning_content", "reasoning"])
 def test_thoughts_stand_apart(key: str) -> None:
     events, _ = read(delta(**{key: "Hm. "}), delta(**{key: "So."}), delta(content="Yes."), delta("stop"))
