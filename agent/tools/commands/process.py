@@ -2,7 +2,7 @@
 
 import json
 import os
-import select
+import selectors
 import signal
 import subprocess
 import sys
@@ -121,20 +121,24 @@ class CommandProcess:
         self.ended.set()
 
     def _follow_supervisor(self, output: int) -> CommandStatus:
-        line, open_pipes = b"", [output, self._status_pipe]
-        while open_pipes:
-            drained = self._status_pipe not in open_pipes
-            ready = select.select(open_pipes, [], [], _DRAIN_SECONDS if drained else None)[0]
-            if not ready:
-                break  # a process that was not found holds the output open
-            for pipe in ready:
-                data = os.read(pipe, _PIECE)
-                if not data:
-                    open_pipes.remove(pipe)
-                elif pipe == output:
-                    self.output.add(data)
-                else:
-                    line += data
+        line, open_pipes = b"", {output, self._status_pipe}
+        with selectors.DefaultSelector() as selector:  # `select` takes no descriptor above 1,023
+            for pipe in open_pipes:
+                selector.register(pipe, selectors.EVENT_READ)
+            while open_pipes:
+                drained = self._status_pipe not in open_pipes
+                ready = selector.select(_DRAIN_SECONDS if drained else None)
+                if not ready:
+                    break  # a process that was not found holds the output open
+                for key, _ in ready:
+                    data = os.read(key.fd, _PIECE)
+                    if not data:
+                        selector.unregister(key.fd)
+                        open_pipes.remove(key.fd)
+                    elif key.fd == output:
+                        self.output.add(data)
+                    else:
+                        line += data
         os.close(self._status_pipe)
         first = line.split(b"\n", 1)[0]
         return msgspec.json.decode(first, type=CommandStatus) if first else CommandStatus()

@@ -191,6 +191,23 @@ def test_a_background_command_that_ends_by_itself_is_told_once(commands: Command
     assert commands.take_ended() == ()
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
+def test_a_command_ends_where_very_many_files_are_open(commands: Commands) -> None:
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < 2_000:
+        pytest.skip("no more files may be open here")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2_000), hard))
+    opened = [os.open(os.devnull, os.O_RDONLY) for _ in range(1_100)]
+    try:
+        assert run(commands, "echo 茶").endswith("]\n茶\n")
+    finally:
+        for handle in opened:
+            os.close(handle)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
 def read_until(commands: Commands, handle: str, word: str) -> str:
     """What the background command prints, until the word is in it."""
     text, until = "", time.monotonic() + 5
