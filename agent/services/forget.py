@@ -15,8 +15,10 @@ from agent.services.drafts import clear_marked, without_marks
 from agent.services.pasted_images import remove_images
 from foundation.clock import Clock, SystemClock, from_ms
 from foundation.errors import Misuse, PalimpsestError, TemporaryFailure
+from foundation.figures import counted
 from foundation.files import is_file, list_files, read_bytes, read_text, remove, write_atomically
 from foundation.program import PROGRAM, own_command
+from foundation.terminal_text import visible_line
 
 if TYPE_CHECKING:  # the help of a command must not load the store
     from memory.forget.choice import Chosen
@@ -26,8 +28,6 @@ if TYPE_CHECKING:  # the help of a command must not load the store
     from memory.forgotten.journal import ForgetJob
     from memory.memory import Memory
     from memory.sync.renewal import LocationAccess, UnreachedLocation
-
-NOTHING: Final = "Nothing here is called that, and nothing holds these words."
 
 
 class NotForgottenYet(TemporaryFailure):
@@ -112,7 +112,7 @@ def forget_everywhere(
 
     job = forget(memory, what, on_step)
     left = renew_locations(memory, locations, on_step) if locations is not None else ()
-    lines = (*receipt_lines(memory, job, left), also_said_sentence(what))
+    lines = (*receipt_lines(memory, job, left), also_said_sentence(what), *what.unread)
     return ForgetReceipt(job, tuple(filter(None, lines)), left)
 
 
@@ -144,7 +144,7 @@ def left_over(jobs: Iterable[ForgetJob]) -> NotAllForgotten | None:
     """What could not be taken out by jobs that are over, as an error to be raised or said; None where all was."""
     over = [job.receipt for job in jobs if job.receipt and job.receipt.finished_ms and job.receipt.found]
     places = ", ".join(dict.fromkeys(place for receipt in over for place in receipt.found[:5]))
-    hint = f"Look there and delete it yourself, then forget it again: `{PROGRAM} forget`."
+    hint = f"Close every other Palimpsest and forget it again. `{PROGRAM} check` says whether a file is damaged."
     return (
         NotAllForgotten("Not all of it is forgotten", f"It could not be taken out of {places}.", hint) if over else None
     )
@@ -199,9 +199,31 @@ def plan_lines(what: ForgetPlan) -> list[str]:
     lines += [f"  changes: {change}" for change in changes(what)]
     if stays := also_said_sentence(what):
         lines.append(f"{stays} Entries: {', '.join(what.also_said)}.")
+    if what.copies:
+        lines.append(f"  Only copies hold it: {', '.join(what.copies)}. It is taken out of them.")
+    if what.past:
+        lines.append(f"  {counted(what.past, 'line')} in old versions of it; the file is gone.")
     if what.kept:
-        lines.append(f"Stays: {', '.join(what.kept[:20])} hold it, and are your own files: change them yourself.")
-    return lines
+        lines.append(f"Stays: {kept_sentence(what)}")
+    return [*lines, *what.unread]
+
+
+def kept_sentence(what: ForgetPlan) -> str:
+    """A sentence about the person's own files that hold the words."""
+    names = ", ".join(map(visible_line, what.kept[:20]))
+    if len(what.kept) == 1:
+        return f"{names} holds it, and is a file of your own: change it yourself."
+    return f"{names} hold it, and are files of your own: change them yourself."
+
+
+def refuse_nothing(what: ForgetPlan) -> None:
+    """Raises NothingToForget where nothing of it can be forgotten: it says which files of the person's hold it."""
+    if not what.is_empty:
+        return
+    message = kept_sentence(what) if what.kept else "Nothing here is called that, and nothing holds these words."
+    if what.unread:
+        message = f"{message} Not looked through: {' '.join(what.unread)}"
+    raise NothingToForget("Nothing to forget", message, f"`{PROGRAM} search` finds by meaning.")
 
 
 def _entry_line(entry: PlannedEntry) -> str:
@@ -249,7 +271,8 @@ def receipt_lines(memory: Memory, job: ForgetJob, left: Sequence[UnreachedLocati
         f"Searched: {receipt.places:,} files, {receipt.bytes:,} bytes; found 0 times in what Palimpsest writes."
     )
     if receipt.left:
-        lines.append(f"Left, for these files are your own: {', '.join(receipt.left[:20])}.")
+        whose = "this file is" if len(receipt.left) == 1 else "these files are"
+        lines.append(f"Left, for {whose} your own: {', '.join(receipt.left[:20])}.")
     lines += receipt.sentences
     lines += [notice for notice in (unreached_sentence(left) or sync_notice(memory), backup_notice(memory)) if notice]
     return lines
@@ -306,7 +329,8 @@ def _checkpoints(work: ForgetWork) -> StepCounts:
     try:
         gone = forget_in_checkpoints(checkpoints, work.is_ref, work.prints.holds)
     except Damaged as error:  # the look at the end tells whether they hold any of it
-        sentence = f"{checkpoints.folder} may hold versions of files that it changed still, and was left as it is"
+        folder = checkpoints.folder.relative_to(work.workspace.root)
+        sentence = f"{folder} may hold versions of files that it changed still, and was left as it is"
         return StepCounts(sentences=(f"{sentence}: {error.message}",))
     return StepCounts({"checkpoints": gone})
 

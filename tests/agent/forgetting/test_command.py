@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from agent.commands import registry
-from agent.commands.results import Cancelled, CommandFailed, Proposal, SessionSwitched, TextResult
+from agent.commands.results import Cancelled, CommandFailed, Proposal, SessionSwitched
 from foundation.paths import Workspace
 from memory.forget.scan import ScanResult
 from tests.agent.conftest import Run
@@ -104,7 +104,9 @@ async def test_where_words_are_left_a_forgotten_conversation_is_left_for_a_new_o
 
 async def test_what_is_not_there_is_said(workspace: Workspace, tmp_path: Path, server: Loopback) -> None:
     session = open_session(workspace, tmp_path, server)
-    assert isinstance(await registry.run(session, "/forget zqnowhere"), TextResult)
+    refused = await registry.run(session, "/forget zqnowhere")
+    assert isinstance(refused, CommandFailed)
+    assert "nothing holds these words" in refused.error.message
     assert isinstance(await registry.run(session, "/forget"), CommandFailed)
     await session.close()
 
