@@ -63,4 +63,6 @@ def kinds_of_copies(work: ForgetWork) -> tuple[str, ...]:
     """The kinds of copies that hold the words, for a person: the look that ends a job, made before it."""
     state = f"{work.workspace.state.name}/"
     found = (name.removeprefix(state) for name in scan_workspace(work).found)
-    return tuple(dict.fromkeys(next((kind for begin, kind in _KINDS if name.startswith(begin)), name) for name in found))
+    return tuple(
+        dict.fromkeys(next((kind for begin, kind in _KINDS if name.startswith(begin)), name) for name in found)
+    )

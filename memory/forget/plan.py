@@ -173,7 +173,9 @@ def _renamed(work: ForgetWork) -> Iterable[tuple[str, str]]:
 def _own_words(db: apsw.Connection) -> bytes:
     """What the files of every workspace hold: the store's schema, and the kinds and roles of its rows."""
     schema = [sql for (sql,) in fetch(db, "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")]
-    return "\n".join([*schema, *EntryKind, *Role, *LINKABLE_FILES, "palimpsest", "archive delegate knowledge chat"]).encode()
+    return "\n".join(
+        [*schema, *EntryKind, *Role, *LINKABLE_FILES, "palimpsest", "archive delegate knowledge chat"]
+    ).encode()
 
 
 def keeping_lines(memory: Memory, plan: ForgetPlan, lines: Collection[NamedLine]) -> ForgetPlan:

@@ -170,7 +170,8 @@ def _unpacked(source: Any) -> Iterator[bytes]:
 def values_hold(db: apsw.Connection, prints: Fingerprints, used: PathsInUse) -> bool:
     """Whether any value of any table holds the words."""
     return any(
-        prints.holds(batch) and (table not in PLACES or used.beside(batch)) for table, batch in values_of(db, without=())
+        prints.holds(batch) and (table not in PLACES or used.beside(batch))
+        for table, batch in values_of(db, without=())
     )
 
 

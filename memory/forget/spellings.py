@@ -22,4 +22,5 @@ class Spellings:
         encoded = [raw.decode("utf-8", "replace")]
         if b"\0" in raw:
             encoded += [part.decode("utf-16-le", "replace") for part in (raw, raw[1:])]
-        return any([self.note(text) for text in encoded])
+        hits = [self.note(text) for text in encoded]
+        return any(hits)
