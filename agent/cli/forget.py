@@ -21,9 +21,9 @@ from agent.services.forget import (
     line_numbers,
     open_jobs,
     plan,
-    plan_lines,
     refuse_nothing,
 )
+from agent.services.forget_sentences import plan_lines
 from foundation.clock import from_ms
 from foundation.errors import Misuse, PalimpsestError
 from foundation.program import PROGRAM

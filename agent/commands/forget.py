@@ -91,7 +91,7 @@ async def _show_what_stays(session: Session, what: ForgetPlan) -> bool:
 
 def plan_rows(what: ForgetPlan) -> list[tuple[str, str]]:
     """Rows of a name and a sentence: what goes, what changes, and what stays."""
-    from agent.services.forget import also_said_sentence, changes, kept_sentence
+    from agent.services.forget_sentences import also_said_sentence, changes, kept_sentence
 
     rows: list[tuple[str, str]] = []
     for entry in what.entries[:MOST_ROWS]:

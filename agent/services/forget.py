@@ -6,24 +6,23 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from agent.services.deletion import attached_archives
 from agent.services.drafts import clear_marked, without_marks
+from agent.services.forget_sentences import also_said_sentence, counted_as, kept_sentence
 from agent.services.pasted_images import remove_images
 from foundation.clock import Clock, SystemClock, from_ms
 from foundation.errors import Misuse, PalimpsestError, TemporaryFailure
-from foundation.figures import counted
 from foundation.files import is_file, list_files, read_bytes, read_text, remove, write_atomically
 from foundation.program import PROGRAM, own_command
-from foundation.terminal_text import visible_line
 
 if TYPE_CHECKING:  # the help of a command must not load the store
     from memory.forget.choice import Chosen
     from memory.forget.job import Forgetting
-    from memory.forget.plan import ForgetPlan, PlannedEntry
+    from memory.forget.plan import ForgetPlan
     from memory.forget.work import ForgetWork, StepCounts
     from memory.forgotten.journal import ForgetJob
     from memory.memory import Memory
@@ -112,7 +111,11 @@ def forget_everywhere(
 
     job = forget(memory, what, on_step)
     left = renew_locations(memory, locations, on_step) if locations is not None else ()
-    lines = (*receipt_lines(memory, job, left), also_said_sentence(what), *what.unread)
+    lines = (
+        *receipt_lines(memory, job, left),
+        also_said_sentence(what),
+        *(f"Not read: {sentence}" for sentence in what.unread),
+    )
     return ForgetReceipt(job, tuple(filter(None, lines)), left)
 
 
@@ -185,61 +188,15 @@ def open_jobs(memory: Memory) -> list[str]:
     return sentences
 
 
-def plan_lines(what: ForgetPlan) -> list[str]:
-    """The plan for a person: what goes, with first lines; what changes; what stays."""
-    lines = [f"What would go of {what.title}:"]
-    lines += [f"  {_entry_line(entry)}" for entry in what.entries]
-    if (more := what.entry_count - len(what.entries)) > 0:
-        lines.append(f"  … and {more:,} more entries")
-    for found in what.conversations:
-        lines.append(f"  {found.id}  {found.kind} “{found.title}”, {found.entries:,} entries")
-    lines += [f"  {number}. {line.file}:{line.number}  {line.text}" for number, line in enumerate(what.lines, 1)]
-    lines += [f"  changes: {name} becomes {new}, for its name holds the words" for name, new in what.renamed]
-    lines += [f"  changes: {_entry_line(entry)}" for entry in what.derived]
-    lines += [f"  changes: {change}" for change in changes(what)]
-    if stays := also_said_sentence(what):
-        lines.append(f"{stays} Entries: {', '.join(what.also_said)}.")
-    if what.copies:
-        lines.append(f"  Only copies hold it: {', '.join(what.copies)}. It is taken out of them.")
-    if what.past:
-        lines.append(f"  {counted(what.past, 'line')} in old versions of it; the file is gone.")
-    if what.kept:
-        lines.append(f"Stays: {kept_sentence(what)}")
-    return [*lines, *what.unread]
-
-
-def kept_sentence(what: ForgetPlan) -> str:
-    """A sentence about the person's own files that hold the words."""
-    names = ", ".join(map(visible_line, what.kept[:20]))
-    if len(what.kept) == 1:
-        return f"{names} holds it, and is a file of your own: change it yourself."
-    return f"{names} hold it, and are files of your own: change them yourself."
-
-
 def refuse_nothing(what: ForgetPlan) -> None:
     """Raises NothingToForget where nothing of it can be forgotten: it says which files of the person's hold it."""
     if not what.is_empty:
         return
-    message = kept_sentence(what) if what.kept else "Nothing here is called that, and nothing holds these words."
+    held = "nothing that could be read holds these words" if what.unread else "nothing holds these words"
+    message = kept_sentence(what) if what.kept else f"Nothing here is called that, and {held}."
     if what.unread:
-        message = f"{message} Not looked through: {' '.join(what.unread)}"
+        message = f"{message} Not read: {' '.join(what.unread)}"
     raise NothingToForget("Nothing to forget", message, f"`{PROGRAM} search` finds by meaning.")
-
-
-def _entry_line(entry: PlannedEntry) -> str:
-    return f"{entry.id}  {entry.time.astimezone():%Y-%m-%d}  {entry.by}: {entry.line}  ({entry.why})"
-
-
-def also_said_sentence(what: ForgetPlan) -> str:
-    """A sentence about conversations that stay and hold the same text by themselves; "" for none."""
-    places = ", ".join(f"“{found.title}” ({found.id})" if found.title else found.id for found in what.also_in)
-    return f"Stays: the same text, or parts of it, is in {places}, too." if places else ""
-
-
-def changes(what: ForgetPlan) -> list[str]:
-    """What changes besides, as counts: entries that stay and change, titles and labels, pages."""
-    also = (("derived", what.derived_count), ("names", what.names), ("pages", what.pages))
-    return [counted_as(name, count) for name, count in also if count]
 
 
 def line_numbers(answer: str, most: int) -> set[int]:
@@ -276,20 +233,6 @@ def receipt_lines(memory: Memory, job: ForgetJob, left: Sequence[UnreachedLocati
     lines += receipt.sentences
     lines += [notice for notice in (unreached_sentence(left) or sync_notice(memory), backup_notice(memory)) if notice]
     return lines
-
-
-_SINGULAR: Final = {
-    "entries": "entry",
-    "derived": "other entry in part",
-    "names": "title or label",
-    "copies": "older copy",
-}
-_PLURAL: Final = {"derived": "other entries in part", "names": "titles and labels", "copies": "older copies"}
-
-
-def counted_as(name: str, count: int) -> str:
-    """A count of the receipt, for a person: `1 entry`, `12 lines`."""
-    return f"{count:,} {_SINGULAR.get(name, name.removesuffix('s')) if count == 1 else _PLURAL.get(name, name)}"
 
 
 def sync_notice(memory: Memory) -> str:

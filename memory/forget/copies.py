@@ -5,6 +5,7 @@ from contextlib import suppress
 from typing import Final
 
 import apsw
+from msgspec import Struct
 
 from foundation.files import read_bytes, status
 from memory.errors import Damaged
@@ -59,10 +60,19 @@ def look_at_copies(memory: Memory, look: Callable[[bytes], object]) -> None:
     memory.cold.read(look_at_values)
 
 
-def kinds_of_copies(work: ForgetWork) -> tuple[str, ...]:
-    """The kinds of copies that hold the words, for a person: the look that ends a job, made before it."""
+class Copies(Struct, frozen=True):
+    """Where words are: kinds of copies, for a person, and relative names of files that Palimpsest does not write."""
+
+    kinds: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+
+
+def find_copies(work: ForgetWork) -> Copies:
+    """The look that ends a job, made before it."""
+    found = scan_workspace(work)
     state = f"{work.workspace.state.name}/"
-    found = (name.removeprefix(state) for name in scan_workspace(work).found)
-    return tuple(
-        dict.fromkeys(next((kind for begin, kind in _KINDS if name.startswith(begin)), name) for name in found)
+    kinds = (
+        next((kind for begin, kind in _KINDS if name.removeprefix(state).startswith(begin)), name)
+        for name in found.found
     )
+    return Copies(tuple(dict.fromkeys(kinds)), found.others)

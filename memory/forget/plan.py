@@ -18,7 +18,7 @@ from memory.cold.encoding import to_bytes
 from memory.cold.recalled_results import both_forms
 from memory.cold.sql import batches, fetch, marks
 from memory.forget.choice import Chosen, NamedLine
-from memory.forget.copies import kinds_of_copies
+from memory.forget.copies import find_copies
 from memory.forget.lineage import beside_of, derived_of
 from memory.forget.pieces import cases, encodings, images_in, is_mark, pieces_of
 from memory.forget.said_elsewhere import Pieces, give_up_what_stays, roles_of_sources
@@ -155,7 +155,10 @@ def plan_forgetting(memory: Memory, chosen: Chosen, now: datetime) -> ForgetPlan
         past=len(chosen.past),
         unread=tuple(_unread(memory)),
     )
-    return replace(plan, copies=kinds_of_copies(work)) if job.prints and plan.is_empty else plan
+    if not (job.prints and plan.is_empty):
+        return plan
+    copies = find_copies(work)
+    return replace(plan, copies=copies.kinds, kept=tuple(dict.fromkeys((*kept, *copies.others))))
 
 
 def _unread(memory: Memory) -> Iterable[str]:

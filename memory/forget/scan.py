@@ -79,7 +79,7 @@ def scan_workspace(work: ForgetWork, on_file: Callable[[int], None] = lambda _: 
             (found if is_ours(space, name) and name not in unread else others).append(name)
     for folder in folders_below(space.root):
         if holds_name(prints, name := folder.relative_to(space.root).as_posix()):
-            (found if is_ours(space, f"{name}/") else others).append(f"{name}/")
+            (found if folder.is_relative_to(space.state) else others).append(f"{name}/")
     if work.memory.cold.read(lambda db: values_hold(db, prints, used)):
         found.append(f"{space.database.relative_to(space.root).as_posix()} (values)")
     for folder in CONTENTS:

@@ -35,17 +35,18 @@ def forget_names(work: ForgetWork) -> StepCounts:
     last = work.job.last_conversation
     held = [each_ for each_ in held if last is None or each_[0] not in _OF_CONVERSATIONS or each_[1] <= last]
 
-    def transaction(db: apsw.Connection) -> int:
+    def transaction(db: apsw.Connection) -> tuple[int, int]:
         packs: set[str] = set()
         for kind, seq, name in held:
             packs |= _forget_name(db, work, kind, seq, name)
         _forget_states(db, work)
         _forget_models(db, work)
-        forget_synced(db, work.prints.holds)
+        synced = forget_synced(db, work.prints.holds)
         seal(db, storage, sorted(packs))
-        return len(held)
+        return len(held), synced
 
-    return StepCounts({"names": cold.write(transaction)})
+    changed, synced = cold.write(transaction)
+    return StepCounts({"names": changed, "synced": synced})
 
 
 def _forget_name(db: apsw.Connection, work: ForgetWork, kind: str, seq: int, name: str) -> set[str]:
