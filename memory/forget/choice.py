@@ -147,7 +147,7 @@ def _file(memory: Memory, name: str) -> Chosen | None:
     if any(file.path == name for file in memory.hot.files()):
         lines = _lines_where(memory, lambda text: bool(text.strip()), name)
         return Chosen(title=f"all of {name}", lines=dict.fromkeys(lines))
-    if is_note(memory.workspace, name) and memory.versions.store.versions(name):
+    if is_note(name) and memory.versions.store.versions(name):
         return Chosen(title=f"all of {name}", past=dict.fromkeys(_past_lines(memory, name)))
     sql = "SELECT conversation FROM knowledge WHERE ? IN (id, name, source)"
     seqs = [seq for (seq,) in memory.cold.read(lambda db: fetch(db, sql, (name,)))]

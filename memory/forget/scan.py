@@ -92,13 +92,13 @@ def is_ours(space: Workspace, name: str) -> bool:
     if name == space.config.relative_to(space.root).as_posix():
         return False
     kept_texts = "memory/archive/"
-    return name.startswith((f"{space.state.name}/", "conversations/", kept_texts)) or is_note(space, name)
+    return name.startswith((f"{space.state.name}/", "conversations/", kept_texts)) or is_note(name)
 
 
-def is_note(space: Workspace, name: str) -> bool:
+def is_note(name: str) -> bool:
     """Whether a file of that relative name is one of the notes."""
     folder, _, file = name.rpartition("/")
-    return name == space.memory_md.name or (folder == "memory" and file.endswith(".md") and not file.startswith("."))
+    return name == "MEMORY.md" or (folder == "memory" and file.endswith(".md") and not file.startswith("."))
 
 
 def holds_name(prints: Fingerprints, name: str) -> bool:

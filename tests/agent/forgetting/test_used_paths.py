@@ -74,3 +74,17 @@ def test_nobody_is_sent_to_delete_a_part_of_the_store(
     assert run("forget", "zqvorn", "--yes").status == 75
     ended = run("forget")
     assert (ended.status, place in ended.err, "delete" in ended.err) == (1, True, False)
+
+
+def test_the_name_of_a_device_is_taken_out_here_and_at_the_location(run: Run, root: Path, tmp_path: Path) -> None:
+    place = tmp_path / "place"
+    place.mkdir()
+    run("-p", "Hello.")
+    assert run("sync", "add", str(place), "--name", "zqanna-laptop").status == 0
+    assert run("sync", "now").status == 0
+    assert places_of(place, ["zqanna"])
+    done = run("forget", "zqanna", "--yes")
+    assert done.status == 0, done.err
+    assert places_of(root, ["zqanna"]) == {}
+    assert places_of(place, ["zqanna"]) == {}
+    assert run("sync", "now").status == 0
