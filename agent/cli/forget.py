@@ -14,17 +14,16 @@ from agent.cli import output
 from agent.cli.group import CliCommand
 from agent.cli.invocation import Invocation, current
 from agent.services.forget import (
-    NOTHING,
     ForgetReceipt,
     NotForgottenYet,
-    NothingToForget,
     finish_pending,
     forget_everywhere,
     line_numbers,
     open_jobs,
     plan,
-    plan_lines,
+    refuse_nothing,
 )
+from agent.services.forget_sentences import plan_lines
 from foundation.clock import from_ms
 from foundation.errors import Misuse, PalimpsestError
 from foundation.program import PROGRAM
@@ -69,8 +68,7 @@ def command(name: str | None, conversation: str | None, before: str | None, dry_
             return
         moment = parse_moment(before, datetime.now(UTC)) if before else None
         planned = plan(memory, named=name or "", conversation=conversation or "", before=moment)
-        if planned.is_empty:
-            raise NothingToForget("Nothing to forget", NOTHING, f"`{PROGRAM} search` finds by meaning.")
+        refuse_nothing(planned)
         if not invocation.json:
             for line in plan_lines(planned):
                 output.line(line)
@@ -173,6 +171,8 @@ def plan_object(planned: ForgetPlan) -> dict[str, Any]:
         "also_said": list(planned.also_said),
         "also_in": list(planned.also_in),
         "kept": list(planned.kept),
+        "copies": list(planned.copies),
+        "unread": list(planned.unread),
     }
 
 

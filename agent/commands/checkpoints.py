@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import re
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from agent.commands.command import Command
 from agent.commands.conversation import first_line
+from agent.commands.nothing_to_undo import code_span, nothing_to_undo
 from agent.commands.results import Choice, Choices, Outcome, Proposal, SessionSwitched, TextResult
 from foundation.clock import iso, to_ms
 from foundation.errors import Misuse, PalimpsestError, TemporaryFailure
 from foundation.program import PROGRAM
-from foundation.terminal_text import visible, visible_line
+from foundation.terminal_text import visible
 from models.messages import Role
 
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
@@ -27,7 +25,6 @@ if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from memory.records import Entry
 
 MAX_MESSAGES: Final = 200
-MAX_COMMANDS, MOST_SHOWN = 3, 200  # commands that are named, characters of each
 MAX_FILES: Final = 30  # listed in the transcript
 MAX_ROWS: Final = 8  # listed in a dialog of 24 lines
 STAY_REWOUND: Final = "The files stay as the rewind left them, because they were changed since: /redo says more."
@@ -41,7 +38,7 @@ async def _undo(session: Session, _rest: str) -> Outcome:
     records = history.last_turn()
     _refuse_uncertain(history, records)
     if not records:
-        return TextResult(await asyncio.to_thread(_nothing_to_undo, session, history))
+        return TextResult(await asyncio.to_thread(nothing_to_undo, session, history))
     earlier = await _earlier_turn(session, records[-1])
     title = "Undo the changes of an earlier turn" if earlier else "Undo the last turn's changes"
     return await _restore(session, history, records, CheckpointKind.UNDO, title, earlier=earlier)
@@ -158,7 +155,7 @@ async def _restore(
 
     async def run(_on_page: OnPage) -> Outcome:
         restored = await asyncio.to_thread(restore, session.checkpoints, records, kind, folders)
-        report = _report(restored, kind.value, named=str if entry else _code)
+        report = _report(restored, kind.value, named=str if entry else code_span)
         report = "\n".join((report, *(f"\n{doubt}" for doubt in _doubts(history))))
         plan = restored.plan
         if entry is not None:
@@ -245,13 +242,6 @@ def _report(restored: Restored, done: str, *, named: Callable[[str], str]) -> st
     return "\n".join(lines)
 
 
-def _code(text: str) -> str:
-    """The text as Markdown code, with more backticks around it than are in it."""
-    longest = max((len(run) for run in re.findall("`+", text)), default=0)
-    space = " " if longest else ""
-    return "`" * (longest + 1) + space + text + space + "`" * (longest + 1)
-
-
 def _name(planned: PlannedFile, plan: RestorePlan) -> str:
     """The file's path in its project folder; the whole path where another folder of the plan has the same."""
     same = sum(file.file.path == planned.file.path for file in plan.files)
@@ -277,52 +267,6 @@ async def _history(session: Session) -> CheckpointHistory:
             "No conversation yet", "Changes are undone by conversation.", "/resume opens an earlier one."
         )
     return await asyncio.to_thread(session.checkpoints.history, session.conversation.id)
-
-
-def _nothing_to_undo(session: Session, history: CheckpointHistory) -> str:
-    from agent.checkpoints.history import EDITS
-    from foundation.files import exists, list_folders
-
-    folder = session.checkpoints.folder
-    if any(record.kind in EDITS for record in history.records):
-        return "There is nothing left to undo: everything that tools changed in this conversation was taken back."
-    if not exists(folder / "journal.jsonl") and list_folders(folder / "blobs"):
-        return f"There is nothing to undo: versions of files are kept, but {folder} has no journal."
-    if commands := _commands_run(session):
-        return (
-            "There is nothing that /undo can take back: no tool wrote a file in this conversation, but commands ran. "
-            "What a command changes or deletes is not undone. The last ones:\n\n"
-            + "\n".join(f"- {_code(visible_line(command))}" for command in commands)
-        )
-    return "There is nothing to undo: no tool changed a file in this conversation."
-
-
-def _commands_run(session: Session) -> list[str]:
-    """The last commands that ran in the conversation. Blocks."""
-    from agent.permissions.rules import COMMAND_TOOL
-    from memory.records import EntryKind
-    from memory.tool_calls import tool_calls
-
-    if session.conversation is None:
-        return []
-    commands, results = dict[str, str](), list[str]()
-    for entry in session.memory.conversations.all_entries(session.conversation.seq):
-        for call in tool_calls(entry):
-            if call.name == COMMAND_TOOL:
-                commands[call.id] = call.arguments
-        if entry.kind is EntryKind.TOOL_RESULT and not (entry.text or "").startswith("Not done: "):
-            arguments = commands.pop(str(entry.meta.get("call_id", "")), "")
-            results += [_command_of(arguments)] if arguments else []
-    return results[-MAX_COMMANDS:]
-
-
-def _command_of(arguments: str) -> str:
-    """The command of a call's arguments, cut where it is long."""
-    with suppress(ValueError, RecursionError):
-        parsed: object = json.loads(arguments)
-        if isinstance(parsed, dict):
-            arguments = str(cast("dict[str, object]", parsed).get("command", arguments))
-    return arguments if len(arguments) <= MOST_SHOWN else f"{arguments[: MOST_SHOWN - 1]}…"
 
 
 def _refuse_uncertain(history: CheckpointHistory, records: Sequence[CheckpointRecord], hint: str = "") -> None:

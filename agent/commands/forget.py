@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Final
 
 from agent.commands.command import Command
-from agent.commands.results import Cancelled, Outcome, Proposal, SessionSwitched, Suspended, TextResult
+from agent.commands.results import Cancelled, Outcome, Proposal, SessionSwitched, Suspended
 from foundation.errors import Misuse, PalimpsestError
 from foundation.terminal_text import visible_line
 
@@ -23,7 +23,7 @@ STOPPED: Final = "It was stopped half-way, and what is gone stays gone."
 
 
 async def _forget(session: Session, named: str) -> Outcome:
-    from agent.services.forget import NOTHING, plan
+    from agent.services.forget import plan, refuse_nothing
 
     given = named.split()
     words = [word for word in given if word not in {"--yes", KEEP_NOTES}]
@@ -33,12 +33,11 @@ async def _forget(session: Session, named: str) -> Outcome:
             "What is to be forgotten?", "/forget needs words, an id or a file.", "/forget the code of the door"
         )
     what = await asyncio.to_thread(plan, session.memory, named=named)
+    refuse_nothing(what)
     if keeps_notes:
         from memory.forget.plan import keeping_lines
 
         what = keeping_lines(session.memory, what, what.lines)
-    if what.is_empty:
-        return TextResult(NOTHING)
 
     async def run(on_page: OnPage) -> Outcome:
         return await _carry_out(session, what, on_page)
@@ -92,7 +91,7 @@ async def _show_what_stays(session: Session, what: ForgetPlan) -> bool:
 
 def plan_rows(what: ForgetPlan) -> list[tuple[str, str]]:
     """Rows of a name and a sentence: what goes, what changes, and what stays."""
-    from agent.services.forget import also_said_sentence, changes
+    from agent.services.forget_sentences import also_said_sentence, changes, kept_sentence
 
     rows: list[tuple[str, str]] = []
     for entry in what.entries[:MOST_ROWS]:
@@ -110,12 +109,15 @@ def plan_rows(what: ForgetPlan) -> list[tuple[str, str]]:
     rows += [("changes", f"{visible_line(name)} becomes {new}: its name holds it") for name, new in what.renamed[:5]]
     for entry in what.derived[:MOST_ROWS]:
         rows.append(("changes", f"{entry.time.astimezone():%Y-%m-%d} {entry.by}: {entry.line} ({entry.why})"))
+    if what.copies:
+        rows.append(("changes", f"only copies hold it: {', '.join(what.copies)}"))
     also = "; ".join([*changes(what), "index, versions, drafts, checkpoints, caches"])
     rows.append(("changes", also))
     if stays := also_said_sentence(what):
         rows.append(("stays", stays.removeprefix("Stays: ")))
     if what.kept:
-        rows.append(("stays", f"{', '.join(map(visible_line, what.kept[:5]))}: files of your own that hold it"))
+        rows.append(("stays", kept_sentence(what)))
+    rows += [("not read", sentence) for sentence in what.unread]
     rows.append(("no undo", "It is taken out of every file here, and looked for. Backups hold it still."))
     return rows
 

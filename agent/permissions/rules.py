@@ -19,8 +19,9 @@ from agent.permissions.subjects import address_matches, exact_path, path_matches
 from foundation.errors import Misuse
 
 COMMAND_TOOL: Final = "run_command"
+EDITING_TOOLS: Final = frozenset({"write_file", "edit_file", "apply_patch"})
 _FILE_TOOLS: Final = (
-    frozenset({"write_file", "edit_file", "apply_patch"}),
+    EDITING_TOOLS,
     frozenset({"read_file", "find_files", "list_files", "search_files"}),
 )
 """Tools that do the same with a file: a rule that keeps one from a path keeps all of its group from it."""

@@ -6,12 +6,13 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from agent.services.deletion import attached_archives
 from agent.services.drafts import clear_marked, without_marks
+from agent.services.forget_sentences import also_said_sentence, counted_as, kept_sentence
 from agent.services.pasted_images import remove_images
 from foundation.clock import Clock, SystemClock, from_ms
 from foundation.errors import Misuse, PalimpsestError, TemporaryFailure
@@ -21,13 +22,11 @@ from foundation.program import PROGRAM, own_command
 if TYPE_CHECKING:  # the help of a command must not load the store
     from memory.forget.choice import Chosen
     from memory.forget.job import Forgetting
-    from memory.forget.plan import ForgetPlan, PlannedEntry
+    from memory.forget.plan import ForgetPlan
     from memory.forget.work import ForgetWork, StepCounts
     from memory.forgotten.journal import ForgetJob
     from memory.memory import Memory
     from memory.sync.renewal import LocationAccess, UnreachedLocation
-
-NOTHING: Final = "Nothing here is called that, and nothing holds these words."
 
 
 class NotForgottenYet(TemporaryFailure):
@@ -112,7 +111,11 @@ def forget_everywhere(
 
     job = forget(memory, what, on_step)
     left = renew_locations(memory, locations, on_step) if locations is not None else ()
-    lines = (*receipt_lines(memory, job, left), also_said_sentence(what))
+    lines = (
+        *receipt_lines(memory, job, left),
+        also_said_sentence(what),
+        *(f"Not read: {sentence}" for sentence in what.unread),
+    )
     return ForgetReceipt(job, tuple(filter(None, lines)), left)
 
 
@@ -144,7 +147,7 @@ def left_over(jobs: Iterable[ForgetJob]) -> NotAllForgotten | None:
     """What could not be taken out by jobs that are over, as an error to be raised or said; None where all was."""
     over = [job.receipt for job in jobs if job.receipt and job.receipt.finished_ms and job.receipt.found]
     places = ", ".join(dict.fromkeys(place for receipt in over for place in receipt.found[:5]))
-    hint = f"Look there and delete it yourself, then forget it again: `{PROGRAM} forget`."
+    hint = f"Close every other Palimpsest and forget it again. `{PROGRAM} check` says whether a file is damaged."
     return (
         NotAllForgotten("Not all of it is forgotten", f"It could not be taken out of {places}.", hint) if over else None
     )
@@ -185,39 +188,15 @@ def open_jobs(memory: Memory) -> list[str]:
     return sentences
 
 
-def plan_lines(what: ForgetPlan) -> list[str]:
-    """The plan for a person: what goes, with first lines; what changes; what stays."""
-    lines = [f"What would go of {what.title}:"]
-    lines += [f"  {_entry_line(entry)}" for entry in what.entries]
-    if (more := what.entry_count - len(what.entries)) > 0:
-        lines.append(f"  … and {more:,} more entries")
-    for found in what.conversations:
-        lines.append(f"  {found.id}  {found.kind} “{found.title}”, {found.entries:,} entries")
-    lines += [f"  {number}. {line.file}:{line.number}  {line.text}" for number, line in enumerate(what.lines, 1)]
-    lines += [f"  changes: {name} becomes {new}, for its name holds the words" for name, new in what.renamed]
-    lines += [f"  changes: {_entry_line(entry)}" for entry in what.derived]
-    lines += [f"  changes: {change}" for change in changes(what)]
-    if stays := also_said_sentence(what):
-        lines.append(f"{stays} Entries: {', '.join(what.also_said)}.")
-    if what.kept:
-        lines.append(f"Stays: {', '.join(what.kept[:20])} hold it, and are your own files: change them yourself.")
-    return lines
-
-
-def _entry_line(entry: PlannedEntry) -> str:
-    return f"{entry.id}  {entry.time.astimezone():%Y-%m-%d}  {entry.by}: {entry.line}  ({entry.why})"
-
-
-def also_said_sentence(what: ForgetPlan) -> str:
-    """A sentence about conversations that stay and hold the same text by themselves; "" for none."""
-    places = ", ".join(f"“{found.title}” ({found.id})" if found.title else found.id for found in what.also_in)
-    return f"Stays: the same text, or parts of it, is in {places}, too." if places else ""
-
-
-def changes(what: ForgetPlan) -> list[str]:
-    """What changes besides, as counts: entries that stay and change, titles and labels, pages."""
-    also = (("derived", what.derived_count), ("names", what.names), ("pages", what.pages))
-    return [counted_as(name, count) for name, count in also if count]
+def refuse_nothing(what: ForgetPlan) -> None:
+    """Raises NothingToForget where nothing of it can be forgotten: it says which files of the person's hold it."""
+    if not what.is_empty:
+        return
+    held = "nothing that could be read holds these words" if what.unread else "nothing holds these words"
+    message = kept_sentence(what) if what.kept else f"Nothing here is called that, and {held}."
+    if what.unread:
+        message = f"{message} Not read: {' '.join(what.unread)}"
+    raise NothingToForget("Nothing to forget", message, f"`{PROGRAM} search` finds by meaning.")
 
 
 def line_numbers(answer: str, most: int) -> set[int]:
@@ -249,24 +228,11 @@ def receipt_lines(memory: Memory, job: ForgetJob, left: Sequence[UnreachedLocati
         f"Searched: {receipt.places:,} files, {receipt.bytes:,} bytes; found 0 times in what Palimpsest writes."
     )
     if receipt.left:
-        lines.append(f"Left, for these files are your own: {', '.join(receipt.left[:20])}.")
+        whose = "this file is" if len(receipt.left) == 1 else "these files are"
+        lines.append(f"Left, for {whose} your own: {', '.join(receipt.left[:20])}.")
     lines += receipt.sentences
     lines += [notice for notice in (unreached_sentence(left) or sync_notice(memory), backup_notice(memory)) if notice]
     return lines
-
-
-_SINGULAR: Final = {
-    "entries": "entry",
-    "derived": "other entry in part",
-    "names": "title or label",
-    "copies": "older copy",
-}
-_PLURAL: Final = {"derived": "other entries in part", "names": "titles and labels", "copies": "older copies"}
-
-
-def counted_as(name: str, count: int) -> str:
-    """A count of the receipt, for a person: `1 entry`, `12 lines`."""
-    return f"{count:,} {_SINGULAR.get(name, name.removesuffix('s')) if count == 1 else _PLURAL.get(name, name)}"
 
 
 def sync_notice(memory: Memory) -> str:
@@ -306,7 +272,8 @@ def _checkpoints(work: ForgetWork) -> StepCounts:
     try:
         gone = forget_in_checkpoints(checkpoints, work.is_ref, work.prints.holds)
     except Damaged as error:  # the look at the end tells whether they hold any of it
-        sentence = f"{checkpoints.folder} may hold versions of files that it changed still, and was left as it is"
+        folder = checkpoints.folder.relative_to(work.workspace.root)
+        sentence = f"{folder} may hold versions of files that it changed still, and was left as it is"
         return StepCounts(sentences=(f"{sentence}: {error.message}",))
     return StepCounts({"checkpoints": gone})
 

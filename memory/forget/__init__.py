@@ -2,7 +2,9 @@
 
 pieces          pieces of a text by which a copy of it is known again
 escapes         words behind the escapes of JSON
+spellings       how a phrase is written where it was found
 replacement     `[forgotten]` in the place of words
+copies          copies of texts, and what only they hold
 choice          what a person names, as entries, conversations and lines of notes
 said_elsewhere  pieces that something which stays says by itself
 lineage         entries that stay and of which something goes, with the reason
@@ -14,6 +16,7 @@ tables          titles, labels and all other columns
 pages           the pages of the archive
 notes           MEMORY.md and memory/*.md, and the versions of all files
 files           mirrors, the search's files, caches, logs and copies
+used_paths      paths of backups and locations, which stay
 scan            looks through every byte of the workspace
 job             the steps in their order, journalled; the receipt
 foreign         what another device forgot

@@ -1,6 +1,5 @@
 """What a person names to be forgotten, as entries, whole conversations and lines of notes."""
 
-import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import datetime
@@ -11,9 +10,10 @@ from foundation.clock import to_ms
 from foundation.errors import Misuse
 from memory.cold.encoding import to_text
 from memory.cold.sql import fetch
-from memory.errors import NotFound
-from memory.forget.escapes import unescaped
-from memory.forget.pieces import phrase_pattern
+from memory.errors import Damaged, NotFound
+from memory.forget.copies import look_at_copies
+from memory.forget.scan import is_note
+from memory.forget.spellings import Spellings
 from memory.forget.work import DERIVED, entry_bytes
 from memory.hot.note import Note
 from memory.hot.parse import lines_of
@@ -36,17 +36,14 @@ class NamedLine(Struct, frozen=True):
 
 class Chosen(Struct, kw_only=True):
     """What was named. `entries` are seqs, each with why it goes. `words` are how the phrase is written where it was
-    found; none where no phrase was named."""
+    found; none where no phrase was named. `past` are lines that only versions of a file hold."""
 
     title: str
     entries: dict[int, str] = field(default_factory=dict[int, str])
     conversations: dict[int, None] = field(default_factory=dict[int, None])
     lines: dict[NamedLine, None] = field(default_factory=dict[NamedLine, None])
+    past: dict[NamedLine, None] = field(default_factory=dict[NamedLine, None])
     words: dict[str, None] = field(default_factory=dict[str, None])
-
-    @property
-    def is_empty(self) -> bool:
-        return not (self.entries or self.conversations or self.lines)
 
 
 def choose_named(memory: Memory, name: str) -> Chosen:
@@ -60,8 +57,9 @@ def choose_named(memory: Memory, name: str) -> Chosen:
 
 
 def choose_words(memory: Memory, phrase: str) -> Chosen:
-    """Every entry whose text or id holds the phrase, and every line of a note that does: in any case, with any white
-    space between words. Of an entry that holds it elsewhere, as in a passage that was recalled with it, only that goes.
+    """Every entry whose text holds the phrase, and every line of a note that does: in any case, with any white space
+    between words. Of an entry that holds it elsewhere, as in its id or in a passage that was recalled with it, only
+    that goes.
 
     Pages of files and knowledge go with the whole file. Raises Misuse for a phrase that is too short.
     """
@@ -69,21 +67,18 @@ def choose_words(memory: Memory, phrase: str) -> Chosen:
         raise Misuse(
             "Too short", f"“{phrase}” is too short to be looked for.", "Name two characters at least, or an id."
         )
-    pattern, chosen = phrase_pattern(phrase), Chosen(title=f"“{phrase}”")
-    chosen.words[phrase] = None
+    spellings, chosen = Spellings(phrase), Chosen(title=f"“{phrase}”")
     whole = _whole_kinds(memory)
     for batch in entry_bytes(memory):
         for entry in batch:
-            own, rest = f"{to_text(entry.text)}\0{entry.id}", to_text(b"\0".join((entry.meta, entry.names, entry.sent)))
-            hits = _hits(pattern, own)
-            chosen.words.update(dict.fromkeys((*hits, *_hits(pattern, rest))))
-            if hits and entry.kind not in DERIVED:  # they are made anew
+            spellings.note(to_text(b"\0".join((entry.meta, entry.names, entry.sent))))
+            if spellings.note(to_text(entry.text)) and entry.kind not in DERIVED:  # they are made anew
                 _take(chosen, whole, entry.seq, entry.conversation, _HOLDS)
-    for line in _lines_where(memory, lambda text: bool(_hits(pattern, text))):
-        chosen.lines[line] = None
-        chosen.words.update(dict.fromkeys(_hits(pattern, line.text)))
+    chosen.lines.update(dict.fromkeys(_lines_where(memory, spellings.note)))
     for title in (*_titles(memory), *(file.path for file in memory.hot.files())):
-        chosen.words.update(dict.fromkeys(_hits(pattern, title)))
+        spellings.note(title)
+    look_at_copies(memory, spellings.note_bytes)
+    chosen.words.update(spellings.all)
     return chosen
 
 
@@ -152,6 +147,8 @@ def _file(memory: Memory, name: str) -> Chosen | None:
     if any(file.path == name for file in memory.hot.files()):
         lines = _lines_where(memory, lambda text: bool(text.strip()), name)
         return Chosen(title=f"all of {name}", lines=dict.fromkeys(lines))
+    if is_note(name) and memory.versions.store.versions(name):
+        return Chosen(title=f"all of {name}", past=dict.fromkeys(_past_lines(memory, name)))
     sql = "SELECT conversation FROM knowledge WHERE ? IN (id, name, source)"
     seqs = [seq for (seq,) in memory.cold.read(lambda db: fetch(db, sql, (name,)))]
     return Chosen(title=f"the file {name}", conversations=dict.fromkeys(seqs)) if seqs else None
@@ -184,11 +181,6 @@ def _take(chosen: Chosen, whole: frozenset[int], entry: int, conversation: int, 
         chosen.entries[entry] = why
 
 
-def _hits(pattern: "re.Pattern[str]", text: str) -> list[str]:
-    """The phrase as it is written in the text, and behind the escapes of JSON in it."""
-    return [hit for read in (text, *unescaped(text)) for hit in pattern.findall(read)]
-
-
 def _lines_where(memory: Memory, holds: Callable[[str], bool], name: str = "") -> Iterator[NamedLine]:
     memory.hot.look()
     for file in memory.hot.files():
@@ -196,6 +188,16 @@ def _lines_where(memory: Memory, holds: Callable[[str], bool], name: str = "") -
             for number, line in enumerate(lines_of(file.text), 1):
                 if holds(line):
                     yield NamedLine(file.path, number, line.rstrip("\r\n"))
+
+
+def _past_lines(memory: Memory, name: str) -> Iterator[NamedLine]:
+    """The lines with words that versions of a note hold which is gone."""
+    store = memory.versions.store
+    for version in store.versions(name):
+        with suppress(Damaged):
+            for number, line in enumerate(lines_of(store.body(version).decode("utf-8", "replace")), 1):
+                if line.strip():
+                    yield NamedLine(name, number, line.rstrip("\r\n"))
 
 
 def _lines_of_note(memory: Memory, note: Note) -> list[NamedLine]:

@@ -6,11 +6,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from foundation.files import exists, read_bytes, remove, scan, write_atomically
+from foundation.files import exists, read_bytes, remove, remove_folder, replace, scan, write_atomically
 from foundation.files import status as status_of
 from memory.cold.shrink import free_room, freed_sentence, left_sentence, shrink, size_on_disk
 from memory.cold.sql import fetch
-from memory.forget.scan import files_below, holds_words
+from memory.forget.scan import files_below, folders_below, holds_name, holds_words
 from memory.forget.work import ForgetWork, StepCounts
 from memory.versions.store import MANIFEST, OBJECTS
 from models.chat.mlx.cache_files import purge as purge_prompt_caches
@@ -70,6 +70,7 @@ def forget_copies(work: ForgetWork) -> StepCounts:
         if _is_database(path) or _holds(work, path):
             gone += _removed(path)
     gone += sum(_without_words(work, path) for path in files_below(space.kept_texts))
+    gone += sum(_folder_removed(work, folder) for folder in folders_below(space.state))
     if exists(space.last_good_system) and not work.keeps("system.yaml") and _holds(work, space.last_good_system):
         gone += _removed(space.last_good_system)
     return StepCounts({"copies": gone})
@@ -94,14 +95,10 @@ def _without_words(work: ForgetWork, path: Path) -> int:
     kept = [line for line in lines if not work.prints.holds(line)]
     if len(kept) == len(lines) and not _holds(work, path):
         return 0
-    if len(kept) * 2 < len(lines) or _holds_name(work, path):
+    if len(kept) * 2 < len(lines) or holds_name(work.prints, path.name):
         return _removed(path)
     write_atomically(path, b"".join(kept))
     return 1
-
-
-def _holds_name(work: ForgetWork, path: Path) -> bool:
-    return work.prints.holds(path.name.encode("utf-8", "surrogateescape"))
 
 
 def _database_files(database: Path) -> Iterator[Path]:
@@ -111,6 +108,18 @@ def _database_files(database: Path) -> Iterator[Path]:
 def _holds(work: ForgetWork, path: Path) -> bool:
     name = path.relative_to(work.workspace.root).as_posix() if path.is_relative_to(work.workspace.root) else path.name
     return holds_words(work.prints, path) or work.prints.holds(name.encode("utf-8", "surrogateescape"))
+
+
+def _folder_removed(work: ForgetWork, folder: Path) -> int:
+    """Deletes a folder whose name holds the words, such as that of copies of a note: 1. One that is not empty gets
+    another name."""
+    if not holds_name(work.prints, folder.name):
+        return 0
+    try:
+        remove_folder(folder)
+    except OSError:
+        replace(folder, folder.with_name(f"forgotten-{work.hashed(folder.name)[:8]}"))
+    return 1
 
 
 def _is_database(path: Path) -> bool:

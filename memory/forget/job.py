@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from foundation.clock import Clock, to_ms
 from foundation.errors import PalimpsestError
 from foundation.files import LockTimeout
+from foundation.program import PROGRAM
 from memory.cold.sql import batches
 from memory.errors import MemoryFailure, StoreBusy
 from memory.forget.files import (
@@ -54,7 +55,8 @@ def put_tombstones(work: ForgetWork) -> StepCounts:
     for seqs in batches(list(work.job.beside)):
         for entry in memory.conversations.entries(seqs).values():
             whose = memory.conversations.at(entry.conversation_seq)
-            token = ForgottenName(whose.source, whose.id, entry.id).beside
+            name = ForgottenName(whose.source, whose.id, entry.id)
+            token = name.token if work.prints.holds(entry.id.encode()) else name.beside  # such an id is given up
             if token not in known:
                 stones.append(EntryTombstone(token=token, forgotten_ms=work.job.begun_ms))
     return StepCounts({"tombstones": tombstones.add(stones)})
@@ -150,7 +152,7 @@ class Forgetting:
             bytes=found.bytes,
             found=tuple(dict.fromkeys(map(work.replaced, found.found))),
             left=tuple(dict.fromkeys(map(work.replaced, (*found.kept, *found.others)))),
-            sentences=(*job.sentences, *_later_sentence(work, found)),
+            sentences=(*job.sentences, *_later_sentence(work, found), *_used_sentence(work, found)),
         )
         return replace(job, runs=runs, receipt=receipt)
 
@@ -160,6 +162,14 @@ def _later_sentence(work: ForgetWork, found: ScanResult) -> Sequence[str]:
         return ()
     names = ", ".join(map(work.replaced, found.later[:20]))
     return (f"Written since it began, and left: {names}. The same words were not looked for at the end.",)
+
+
+def _used_sentence(work: ForgetWork, found: ScanResult) -> Sequence[str]:
+    if not found.used:
+        return ()
+    paths = ", ".join(map(work.replaced, found.used[:20]))
+    ends = f"`{PROGRAM} sync remove` ends the use of a location, and a backup at another place that of a backup's"
+    return (f"Also in the path of {paths}, and left: backups and sync are found by it. {ends}.",)
 
 
 def _stone(

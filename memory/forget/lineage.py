@@ -22,6 +22,7 @@ SUMMARY: Final = "a summary: made anew of what remains"
 RECALLED: Final = "what was recalled with it becomes [forgotten]; its own words stay"
 SENT: Final = "what was sent with it holds the words: they become [forgotten]; its own words stay"
 BESIDE: Final = "its reasoning, its calls or its speaker's name hold the words: they become [forgotten]; its text stays"
+ID: Final = "its id holds the words, and becomes another one; its text stays"
 REPEATS: Final = "it repeats the words: they become [forgotten]"
 
 
@@ -56,14 +57,15 @@ def repeating(work: ForgetWork) -> Iterator[EntryBytes]:
 
 
 def beside_of(work: ForgetWork, entries: Collection[int], conversations: Collection[int]) -> list[int]:
-    """Seqs of the entries that stay and hold the words beside their text, where other devices hold them, too."""
+    """Seqs of the entries that stay and hold the words beside their text or in their id, where other devices hold them,
+    too."""
     return [
         entry.seq
         for entry in repeating(work)
         if entry.kind not in DERIVED
         and entry.seq not in entries
         and entry.conversation not in conversations
-        and work.prints.holds(behind_escapes(entry.meta))
+        and (work.prints.holds(behind_escapes(entry.meta)) or work.prints.holds(entry.id.encode()))
     ]
 
 
@@ -122,4 +124,8 @@ def _outside(db: apsw.Connection, seqs: Collection[int], conversations: frozense
 def _why(work: ForgetWork, entry: EntryBytes) -> str:
     if entry.kind in DERIVED or work.prints.holds(behind_escapes(entry.text)):
         return REPEATS
-    return BESIDE if work.prints.holds(behind_escapes(entry.meta) + b"\0" + entry.names) else SENT
+    if work.prints.holds(behind_escapes(entry.meta)):
+        return BESIDE
+    if work.prints.holds(entry.id.encode()):
+        return ID
+    return BESIDE if work.prints.holds(entry.names) else SENT

@@ -14,7 +14,8 @@ from memory.versions.manifest import Version
 
 
 def forget_notes(work: ForgetWork) -> StepCounts:
-    """Takes the lines out of the notes; a note that has no words left goes with its heading."""
+    """Takes the lines out of the notes; a note that has no words left goes with its heading, and a file of memory/ in
+    which nothing is left is removed."""
     hot, gone = work.memory.hot, 0
     hot.look()
     for file in hot.files():
@@ -23,6 +24,8 @@ def forget_notes(work: ForgetWork) -> StepCounts:
         if numbers := lines_that_go(work, file.path, file.text):
             with caused_by(Author.USER, "forget"):
                 hot.edit(file.path, lambda before, name=file.path: _without(work, name, before))
+                if file.path.startswith("memory/") and not _text(work, file.path).strip():
+                    _remove_note(work, file.path)
             gone += len(numbers)
     return StepCounts({"lines": gone})
 
@@ -65,10 +68,18 @@ def forget_note_names(work: ForgetWork) -> StepCounts:
         with caused_by(Author.USER, "forget"):
             if file.text.strip():
                 hot.edit(new, lambda before, text=file.text: before or text)
-            remove(work.workspace.memory_dir / file.path.removeprefix("memory/"), missing_ok=True)
-            hot.look()
+            _remove_note(work, file.path)
         count += 1
     return StepCounts({"file names": count})
+
+
+def _text(work: ForgetWork, name: str) -> str:
+    return next((file.text for file in work.memory.hot.files() if file.path == name), "")
+
+
+def _remove_note(work: ForgetWork, name: str) -> None:
+    remove(work.workspace.memory_dir / name.removeprefix("memory/"), missing_ok=True)
+    work.memory.hot.look()
 
 
 def forget_versions(work: ForgetWork) -> StepCounts:
@@ -79,8 +90,11 @@ def forget_versions(work: ForgetWork) -> StepCounts:
         text = body.decode("utf-8", "replace")
         is_earlier = version.number <= (work.job.last_version or 0)
         numbers = set(lines_that_go(work, version.path, text, is_earlier=is_earlier))
-        if work.keeps(version.path) or not numbers:
+        if work.keeps(version.path):
             return None
+        if not numbers:  # in another encoding they stand on no line
+            hides = is_earlier and not keeps_lines(work, version.path) and work.prints.holds(body)
+            return b"" if hides else None
         rest = "".join(line for number, line in enumerate(lines_of(text)) if number not in numbers)
         return rest.encode()
 

@@ -5,7 +5,9 @@ small and capital.
 """
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import Final
 
 from memory.forget.escapes import escaped_forms
@@ -68,8 +70,10 @@ def _parts(line: str) -> Iterator[str]:
 
 
 def cases(words: Iterable[str]) -> set[str]:
-    """The words as they are, in small letters, in capitals, and with one at their beginning."""
-    return {form for word in words for form in (word, word.lower(), word.upper(), word.title(), word.capitalize())}
+    """The words as they are, in small letters, in capitals, and with one at their beginning; with accents composed and
+    decomposed."""
+    forms = {form for word in words for form in (word, word.lower(), word.upper(), word.title(), word.capitalize())}
+    return forms | {unicodedata.normalize(kind, form) for form in forms for kind in ("NFC", "NFD")}
 
 
 def encodings(words: Iterable[str]) -> set[bytes]:
@@ -84,8 +88,36 @@ def encodings(words: Iterable[str]) -> set[bytes]:
 
 
 def phrase_pattern(phrase: str) -> "re.Pattern[str]":
-    """Finds a phrase in any case, and with any white space between its words. Raises ValueError for none."""
-    words = phrase.split()
+    """Finds a phrase in any case, with accents composed or decomposed, and with any white space between its words.
+    Raises ValueError for none."""
+    words = _folded(phrase).split()
     if not words:
         raise ValueError("no words")
-    return re.compile(r"\s+".join(map(re.escape, words)), re.IGNORECASE)
+    return re.compile(r"\s+".join(map(_word_pattern, words)), re.IGNORECASE)
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
+
+
+def _word_pattern(word: str) -> str:
+    """The pattern of a folded word: each letter as it may be written, also ß for ss."""
+    parts, at = list[str](), 0
+    while at < len(word):
+        size = next((size for size in (3, 2) if word[at : at + size] in _ligatures()), 1)
+        letters = word[at : at + size]
+        decomposed = unicodedata.normalize("NFD", letters)
+        forms = [letters, *_ligatures().get(letters, "")] + ([decomposed] if decomposed != letters else [])
+        parts.append(f"(?:{'|'.join(map(re.escape, forms))})" if len(forms) > 1 else re.escape(letters))
+        at += size
+    return "".join(parts)
+
+
+@cache
+def _ligatures() -> dict[str, str]:
+    """Letters that fold to several: `ss` to `ßẞ`, `fi` to `ﬁ`."""
+    found: dict[str, str] = {}
+    for letter in map(chr, range(0x80, 0x10000)):
+        if len(folded := _folded(letter)) > 1:
+            found[folded] = found.get(folded, "") + letter
+    return found

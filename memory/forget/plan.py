@@ -11,13 +11,14 @@ from msgspec.structs import replace
 
 from foundation.clock import to_ms
 from foundation.errors import Misuse
-from foundation.files import exists, read_bytes
-from foundation.paths import draft_name
+from foundation.files import exists, is_file, read_bytes, status
+from foundation.paths import LINKABLE_FILES, draft_name
 from foundation.terminal_text import visible_line
 from memory.cold.encoding import to_bytes
 from memory.cold.recalled_results import both_forms
 from memory.cold.sql import batches, fetch, marks
 from memory.forget.choice import Chosen, NamedLine
+from memory.forget.copies import find_copies
 from memory.forget.lineage import beside_of, derived_of
 from memory.forget.pieces import cases, encodings, images_in, is_mark, pieces_of
 from memory.forget.said_elsewhere import Pieces, give_up_what_stays, roles_of_sources
@@ -76,12 +77,22 @@ class ForgetPlan(Struct, frozen=True, kw_only=True):
     also_in: tuple[NamedConversation, ...] = ()  # where these are
     renamed: tuple[tuple[str, str], ...] = ()  # notes whose names hold the words, and their new names
     kept: tuple[str, ...] = ()  # the person's own files that hold the words, and stay
+    past: int = 0  # lines of a file that is gone, which its versions hold
+    copies: tuple[str, ...] = ()  # where nothing else holds them: kinds of copies that do
+    unread: tuple[str, ...] = ()  # sentences about notes that could not be read, and so stay
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing of it is here."""
         return not (
-            self.entry_count or self.derived_count or self.conversations or self.lines or self.names or self.renamed
+            self.entry_count
+            or self.derived_count
+            or self.conversations
+            or self.lines
+            or self.names
+            or self.renamed
+            or self.past
+            or self.copies
         )
 
 
@@ -109,7 +120,10 @@ def plan_forgetting(memory: Memory, chosen: Chosen, now: datetime) -> ForgetPlan
         entries=tuple(entries),
         conversations=tuple(conversations),
         refs=tuple(_refs(memory, entries, conversations)),
-        lines=tuple(NoteLine(line_hash(secret, line.file), line_hash(secret, line.text)) for line in chosen.lines),
+        lines=tuple(
+            NoteLine(line_hash(secret, line.file), line_hash(secret, line.text))
+            for line in (*chosen.lines, *chosen.past)
+        ),
         prints=(*words.prints, *pieces.prints.prints),
         typed=tuple(_typed(memory, chosen)),
         images=tuple(_images(memory, chosen)),
@@ -121,7 +135,7 @@ def plan_forgetting(memory: Memory, chosen: Chosen, now: datetime) -> ForgetPlan
     job = replace(job, beside=tuple(beside), kept=tuple(map(work.hashed, kept)), kept_prints=tuple(sorted(staying)))
     work = ForgetWork(memory, job)
     derived = derived_of(work, entries, conversations)
-    return ForgetPlan(
+    plan = ForgetPlan(
         title=chosen.title,
         job=job,
         entries=tuple(_planned(memory, chosen.entries)),
@@ -138,7 +152,20 @@ def plan_forgetting(memory: Memory, chosen: Chosen, now: datetime) -> ForgetPlan
         ),
         renamed=tuple(_renamed(work)),
         kept=kept,
+        past=len(chosen.past),
+        unread=tuple(_unread(memory)),
     )
+    if not (job.prints and plan.is_empty):
+        return plan
+    copies = find_copies(work)
+    return replace(plan, copies=copies.kinds, kept=tuple(dict.fromkeys((*kept, *copies.others))))
+
+
+def _unread(memory: Memory) -> Iterable[str]:
+    yield from (problem.text for problem in memory.hot.problems)
+    notes = memory.workspace.memory_md
+    if status(notes) is not None and not is_file(notes):
+        yield f"{notes} is not a file."
 
 
 def _renamed(work: ForgetWork) -> Iterable[tuple[str, str]]:
@@ -149,7 +176,9 @@ def _renamed(work: ForgetWork) -> Iterable[tuple[str, str]]:
 def _own_words(db: apsw.Connection) -> bytes:
     """What the files of every workspace hold: the store's schema, and the kinds and roles of its rows."""
     schema = [sql for (sql,) in fetch(db, "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")]
-    return "\n".join([*schema, *EntryKind, *Role, "palimpsest", "archive delegate knowledge chat"]).encode()
+    return "\n".join(
+        [*schema, *EntryKind, *Role, *LINKABLE_FILES, "palimpsest", "archive delegate knowledge chat"]
+    ).encode()
 
 
 def keeping_lines(memory: Memory, plan: ForgetPlan, lines: Collection[NamedLine]) -> ForgetPlan:
@@ -178,7 +207,7 @@ def _pieces(memory: Memory, chosen: Chosen) -> list[str]:
         if isinstance(reasoning := entry.meta.get("reasoning"), str):
             pieces.update(dict.fromkeys(pieces_of(reasoning)))
         pieces.update(dict.fromkeys(_title_of(memory, entry, text)))
-    for line in chosen.lines:
+    for line in (*chosen.lines, *chosen.past):
         pieces.update(dict.fromkeys(pieces_of(line.text)))
     every = list(pieces)
     step = -(-len(every) // MOST_PIECES) if every else 1

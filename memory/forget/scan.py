@@ -1,11 +1,12 @@
 """Looks for forgotten words in every byte of a workspace.
 
 Each file is read as it is, and so is what its zstd frames unpack to; contents that are stored as differences are put
-together; of the database also every value of every table, unpacked, because a value may be spread over its pages.
+together; of the database also every value of every table, unpacked, because a value may be spread over its pages. The
+names of files and folders are looked through, too.
 """
 
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -13,7 +14,7 @@ from typing import Any, Final
 import apsw
 from msgspec import Struct
 
-from foundation.files import UnsafePath, is_held, is_held_index, open_for_reading, read_bytes, scan
+from foundation.files import UnsafePath, is_held, is_held_index, list_folders, open_for_reading, read_bytes, scan
 from foundation.paths import Workspace
 from memory.cold.encoding import to_bytes
 from memory.cold.sql import each, fetch
@@ -22,15 +23,17 @@ from memory.errors import Damaged
 from memory.forget.escapes import unescaped
 from memory.forget.later import written_later
 from memory.forget.notes import holds_besides_kept, keeps_lines
+from memory.forget.used_paths import PLACES, PathsInUse, paths_in_use
 from memory.forget.work import ForgetWork
 from memory.forgotten.fingerprints import Fingerprints
 from memory.versions.objects import Objects
 
 _BLOCK: Final = 2**22
-_OVERLAP: Final = 1024
+_OVERLAP: Final = 4096
+_EDGE: Final = 1024  # bytes of a block that another one has in its middle
 _MAGIC: Final = b"\x28\xb5\x2f\xfd"
 _LARGEST_FRAME: Final = 2**28  # bytes that one frame may unpack to
-_OBJECTS: Final = ("versions/objects", "checkpoints/blobs")
+CONTENTS: Final = ("versions/objects", "checkpoints/blobs")
 _SKIPPED: Final = (".lock", ".sock")
 
 
@@ -43,6 +46,7 @@ class ScanResult(Struct, frozen=True):
     others: tuple[str, ...] = ()  # files of the person
     kept: tuple[str, ...] = ()  # files in which the person keeps the words
     later: tuple[str, ...] = ()  # entries and notes with the words that were written since it began
+    used: tuple[str, ...] = ()  # paths with the words that backups and sync need
 
 
 def scan_workspace(work: ForgetWork, on_file: Callable[[int], None] = lambda _: None) -> ScanResult:
@@ -55,6 +59,8 @@ def scan_workspace(work: ForgetWork, on_file: Callable[[int], None] = lambda _: 
     others: list[str] = []
     kept: list[str] = []
     allowed = _contents_of_kept(work)
+    unread = {problem.path for problem in work.memory.hot.problems}  # no step changes them
+    used = paths_in_use(work.memory, prints)
     for path in files_below(space.root):
         places += 1
         on_file(places)
@@ -65,21 +71,39 @@ def scan_workspace(work: ForgetWork, on_file: Callable[[int], None] = lambda _: 
             kept.append(name)
         if work.keeps(name) or path.name in allowed:
             continue
-        holds = holds_besides_kept(work, name, read_bytes(path)) if is_kept else holds_words(prints, path)
-        if holds or (not is_kept and prints.holds(name.encode("utf-8", "surrogateescape"))):
-            (found if is_ours(space, name) else others).append(name)
-    if work.memory.cold.read(lambda db: values_hold(db, prints)):
+        if is_kept:
+            holds = holds_besides_kept(work, name, read_bytes(path))
+        else:
+            holds = holds_words(prints, path, used if used.names(space, name) else None) or holds_name(prints, name)
+        if holds:
+            (found if is_ours(space, name) and name not in unread else others).append(name)
+    for folder in folders_below(space.root):
+        if holds_name(prints, name := folder.relative_to(space.root).as_posix()):
+            (found if folder.is_relative_to(space.state) else others).append(f"{name}/")
+    if work.memory.cold.read(lambda db: values_hold(db, prints, used)):
         found.append(f"{space.database.relative_to(space.root).as_posix()} (values)")
-    for folder in _OBJECTS:
+    for folder in CONTENTS:
         found += _in_objects(space.state / folder, prints, allowed)
-    return ScanResult(places, size, tuple(dict.fromkeys(found)), tuple(others), tuple(kept), tuple(later))
+    return ScanResult(places, size, tuple(dict.fromkeys(found)), tuple(others), tuple(kept), tuple(later), used.paths)
 
 
 def is_ours(space: Workspace, name: str) -> bool:
     """Whether this program writes the file: its state but for the person's configuration, the mirrors, the notes."""
     if name == space.config.relative_to(space.root).as_posix():
         return False
-    return name.startswith((f"{space.state.name}/", "conversations/", "memory/")) or name == "MEMORY.md"
+    kept_texts = "memory/archive/"
+    return name.startswith((f"{space.state.name}/", "conversations/", kept_texts)) or is_note(name)
+
+
+def is_note(name: str) -> bool:
+    """Whether a file of that relative name is one of the notes."""
+    folder, _, file = name.rpartition("/")
+    return name == "MEMORY.md" or (folder == "memory" and file.endswith(".md") and not file.startswith("."))
+
+
+def holds_name(prints: Fingerprints, name: str) -> bool:
+    """Whether a name holds any of the words."""
+    return prints.holds(name.encode("utf-8", "surrogateescape"))
 
 
 def files_below(folder: Path) -> Iterator[Path]:
@@ -93,15 +117,27 @@ def files_below(folder: Path) -> Iterator[Path]:
                 yield path
 
 
-def holds_words(prints: Fingerprints, path: Path) -> bool:
-    """Whether the file holds any of the words, as it is or in a zstd frame. One that is gone does not."""
+def folders_below(folder: Path) -> Iterator[Path]:
+    """Every folder below the folder, the deepest first; links are not followed."""
+    with suppress(OSError, UnsafePath):
+        for path in list_folders(folder):
+            if path.name != ".git":
+                yield from folders_below(path)
+                yield path
+
+
+def holds_words(prints: Fingerprints, path: Path, used: PathsInUse | None = None) -> bool:
+    """Whether the file holds any of the words, as it is or in a zstd frame. One that is gone does not. `used` are paths
+    in which it may."""
     if is_held_index(path):
         return False
     with suppress(FileNotFoundError), StoreFile(path) if is_held(path) else open_for_reading(path) as stream:
         before, offset, frames = b"", 0, list[int]()
         while block := stream.read(_BLOCK):
             data = before + block
-            if prints.holds(data):
+            if prints.holds(data) and (
+                used is None or used.beside(data, _EDGE if before else 0, _EDGE if len(block) == _BLOCK else 0)
+            ):
                 return True
             frames += _frames(data, offset - len(before))
             before, offset = data[-_OVERLAP:], offset + len(block)
@@ -131,18 +167,26 @@ def _unpacked(source: Any) -> Iterator[bytes]:
             before, total = piece[-_OVERLAP:], total + len(piece)
 
 
-def values_hold(db: apsw.Connection, prints: Fingerprints) -> bool:
+def values_hold(db: apsw.Connection, prints: Fingerprints, used: PathsInUse) -> bool:
     """Whether any value of any table holds the words."""
+    return any(
+        prints.holds(batch) and (table not in PLACES or used.beside(batch))
+        for table, batch in values_of(db, without=())
+    )
+
+
+def values_of(db: apsw.Connection, without: Collection[str]) -> Iterator[tuple[str, bytes]]:
+    """The values of the tables, some megabytes at a time, each with its table."""
     tables = [name for (name,) in fetch(db, "SELECT name FROM sqlite_schema WHERE type = 'table'")]
     for table in tables:
+        if table in without:
+            continue
         columns = [row[1] for row in fetch(db, f'PRAGMA table_info("{table}")') if row[2].upper() in {"TEXT", "BLOB"}]
         if not columns:
             continue
         listed = ", ".join(f'CAST("{column}" AS BLOB)' for column in columns)
         for batch in _batches(each(db, f'SELECT {listed} FROM "{table}"')):
-            if prints.holds(batch):
-                return True
-    return False
+            yield table, batch
 
 
 def _batches(rows: Iterator[tuple[Any, ...]]) -> Iterator[bytes]:

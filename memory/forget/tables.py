@@ -35,17 +35,18 @@ def forget_names(work: ForgetWork) -> StepCounts:
     last = work.job.last_conversation
     held = [each_ for each_ in held if last is None or each_[0] not in _OF_CONVERSATIONS or each_[1] <= last]
 
-    def transaction(db: apsw.Connection) -> int:
+    def transaction(db: apsw.Connection) -> tuple[int, int]:
         packs: set[str] = set()
         for kind, seq, name in held:
             packs |= _forget_name(db, work, kind, seq, name)
         _forget_states(db, work)
         _forget_models(db, work)
-        forget_synced(db, work.prints.holds)
+        synced = forget_synced(db, work.prints.holds) + _forget_devices(db, work)
         seal(db, storage, sorted(packs))
-        return len(held)
+        return len(held), synced
 
-    return StepCounts({"names": cold.write(transaction)})
+    changed, synced = cold.write(transaction)
+    return StepCounts({"names": changed, "synced": synced})
 
 
 def _forget_name(db: apsw.Connection, work: ForgetWork, kind: str, seq: int, name: str) -> set[str]:
@@ -93,6 +94,19 @@ def _forget_models(db: apsw.Connection, work: ForgetWork) -> None:
         for (model,) in fetch(db, f"SELECT DISTINCT model FROM {table}"):
             if work.prints.holds(model.encode()):
                 run(db, f"UPDATE {table} SET model = ? WHERE model = ?", (work.replaced(model), model))
+
+
+def _forget_devices(db: apsw.Connection, work: ForgetWork) -> int:
+    """Takes the words out of the names of devices; gives their number. Each file at a location begins with the name of
+    this one, and is written anew."""
+    count = 0
+    for table in ("sync_device", "sync_devices"):
+        for id_, name in fetch(db, f"SELECT id, name FROM {table}"):
+            if work.prints.holds(name.encode("utf-8", "surrogateescape")):
+                count += run(db, f"UPDATE {table} SET name = ? WHERE id = ?", (work.replaced(name), id_))
+                if table == "sync_device":
+                    run(db, "UPDATE sync_written SET stale = 1")
+    return count
 
 
 def _forget_states(db: apsw.Connection, work: ForgetWork) -> None:

@@ -65,7 +65,7 @@ LINES = (
     "/memory",
     "/memory log",
     "/memory undo",
-    "/forget zqnowhere",
+    "/forget Trip",
     "/switches",
     "/switches recent_count 5",
     "/scope",

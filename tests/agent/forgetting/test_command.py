@@ -7,7 +7,10 @@ import pytest
 from agent.commands import registry
 from agent.commands.results import Cancelled, CommandFailed, Proposal, SessionSwitched, TextResult
 from foundation.paths import Workspace
+from foundation.privacy import clear, cleared_fields
 from memory.forget.scan import ScanResult
+from memory.records import EntryDraft, EntryKind
+from models.messages import Role
 from tests.agent.conftest import Run
 from tests.agent.sessions import open_session, turn
 from tests.loopback import Loopback, chat
@@ -104,7 +107,9 @@ async def test_where_words_are_left_a_forgotten_conversation_is_left_for_a_new_o
 
 async def test_what_is_not_there_is_said(workspace: Workspace, tmp_path: Path, server: Loopback) -> None:
     session = open_session(workspace, tmp_path, server)
-    assert isinstance(await registry.run(session, "/forget zqnowhere"), TextResult)
+    refused = await registry.run(session, "/forget zqnowhere")
+    assert isinstance(refused, CommandFailed)
+    assert "nothing holds these words" in refused.error.message
     assert isinstance(await registry.run(session, "/forget"), CommandFailed)
     await session.close()
 
@@ -115,3 +120,33 @@ def test_without_a_screen_it_must_be_confirmed(run: Run, root: Path) -> None:
     assert places_of(root, ["zqbluefin"])
     assert run("-p", "/forget zqbluefin --yes").status == 0
     assert places_of(root, ["zqbluefin"]) == {}
+
+
+async def test_undo_says_that_the_checkpoint_is_gone(workspace: Workspace, tmp_path: Path, server: Loopback) -> None:
+    session = open_session(workspace, tmp_path, server)
+    server.plays(chat("Written."))
+    await turn(session, "Write zqbluefin into a file.")
+    assert session.conversation is not None
+    calls = [{"id": "1", "name": "write_file", "arguments": '{"path": "a.txt", "content": "zqbluefin"}'}]
+    seq = session.conversation.seq
+    call = EntryDraft(
+        conversation=seq,
+        parent=session.conversation.leaf,
+        kind=EntryKind.MESSAGE,
+        role=Role.ASSISTANT,
+        text=clear(""),
+        meta=cleared_fields({"tool_calls": calls}),
+    )
+    result = EntryDraft(
+        conversation=seq,
+        parent=session.memory.conversations.append(call).seq,
+        kind=EntryKind.TOOL_RESULT,
+        role=Role.TOOL,
+        text=clear("Wrote a.txt."),
+        meta=cleared_fields({"call_id": "1", "name": "write_file", "failed": False}),
+    )
+    session.memory.conversations.append(result)
+    undone = await registry.run(session, "/undo")
+    assert isinstance(undone, TextResult)
+    assert "the checkpoints of these changes are gone" in undone.markdown
+    await session.close()

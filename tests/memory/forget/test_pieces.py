@@ -1,12 +1,14 @@
 """The pieces by which a copy of a text is known: none is lost, and a text without spaces takes no longer."""
 
 import time
+import unicodedata
 from random import Random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.forget.pieces import MOST_PIECES, PART, SHORTEST_LINE, images_in, pieces_of
+from memory.forget.pieces import MOST_PIECES, PART, SHORTEST_LINE, images_in, phrase_pattern, pieces_of
 
 IMAGE = "pasted/clipboard-0123456789ab.png"
 
@@ -44,3 +46,25 @@ def test_an_image_of_the_clipboard_is_a_name_of_ours_and_no_piece() -> None:
     assert images_in(text) == [IMAGE]
     assert not any("clipboard" in piece for piece in pieces_of(text))
     assert images_in("no image here") == []
+
+
+@pytest.mark.parametrize(
+    ("phrase", "text"),
+    [
+        ("zoëlümp", unicodedata.normalize("NFD", "Zoëlümp")),
+        (unicodedata.normalize("NFD", "Zoëlümp"), "ZOËLÜMP"),
+        ("Straße", "STRASSE"),
+        ("STRASSE", "straße"),
+        ("final", "ﬁnal"),
+        ("ὈΔΥΣΣΕΎΣ", "ὀδυσσεύς"),
+        ("red door", "Red\n  DOOR"),
+        ("a.b*", "A.B*"),
+    ],
+)
+def test_a_phrase_is_found_however_its_letters_are_written(phrase: str, text: str) -> None:
+    assert phrase_pattern(phrase).findall(f"… {text} …") == [text]
+
+
+@pytest.mark.parametrize(("phrase", "text"), [("a.b", "axb"), ("cafe", "café"), ("ss", "s s")])
+def test_another_phrase_is_not_found(phrase: str, text: str) -> None:
+    assert phrase_pattern(phrase).findall(text) == []

@@ -14,6 +14,7 @@ from foundation.privacy import joined, json_line
 from foundation.terminal_text import visible
 from tui.widgets.prompt.chips import PastedImage
 
+_FORGETS: Final = "/forget "
 MAX_ENTRIES: Final = 1_000  # entries kept; the file may grow to twice as many before it is cut
 
 
@@ -57,12 +58,14 @@ class PromptHistory:
             self._unwritten.append(marked or text)
 
     def write(self) -> None:
-        """Stores the texts that were added. Blocks. Raises OSError, with what was not stored left for the next time."""
+        """Stores the texts that were added, but for `/forget` and its words. Blocks. Raises OSError, with what was not
+        stored left for the next time.
+        """
         with self._writing:
             while self._unwritten:
                 text = self._unwritten[0]
-                is_forgotten = without_forgotten(self._path.parent, text) != text  # meanwhile, or `/forget` names it
-                if not is_forgotten and (cleared := clear_marked(text)):
+                is_forgotten = without_forgotten(self._path.parent, text) != text  # meanwhile
+                if not (is_forgotten or text.startswith(_FORGETS)) and (cleared := clear_marked(text)):
                     make_private_folder(self._path.parent)
                     append(self._path, (b"\n" if is_cut_off(self._path) else b"") + encode(json_line(cleared)))
                 self._unwritten.popleft()

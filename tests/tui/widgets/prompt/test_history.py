@@ -53,6 +53,14 @@ async def test_ctrl_r_finds_what_was_typed(open_chat: Any) -> None:
         assert chat.screen.prompt.text == "the boiler"
 
 
+def test_words_that_are_to_be_forgotten_are_not_written_by_naming_them(tmp_path: Path) -> None:
+    history = PromptHistory(tmp_path / "history.jsonl")
+    history.add("/forget the code of the door")
+    history.add("/search boiler")
+    assert history.entries == ("/forget the code of the door", "/search boiler")
+    assert (tmp_path / "history.jsonl").read_text() == '"/search boiler"\n'
+
+
 def test_the_history_on_disk_holds_nothing_private(tmp_path: Path) -> None:
     history = PromptHistory(tmp_path / "state" / "history.jsonl")
     history.add("I live in <private>Rosenweg 5</private>.\nSecond line 中文")

@@ -1,0 +1,77 @@
+"""What a forgetting would take and what stays, as sentences for a person."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from foundation.figures import counted
+from foundation.terminal_text import visible_line
+
+if TYPE_CHECKING:  # the help of a command must not load the store
+    from memory.forget.plan import ForgetPlan, PlannedEntry
+
+_SINGULAR: Final = {
+    "entries": "entry",
+    "derived": "other entry in part",
+    "names": "title or label",
+    "copies": "older copy",
+    "synced": "row that was kept for sync",
+}
+_PLURAL: Final = {
+    "derived": "other entries in part",
+    "names": "titles and labels",
+    "copies": "older copies",
+    "synced": "rows that were kept for sync",
+}
+
+
+def plan_lines(what: ForgetPlan) -> list[str]:
+    """The plan for a person: what goes, with first lines; what changes; what stays."""
+    lines = [f"What would go of {what.title}:"]
+    lines += [f"  {_entry_line(entry)}" for entry in what.entries]
+    if (more := what.entry_count - len(what.entries)) > 0:
+        lines.append(f"  … and {more:,} more entries")
+    for found in what.conversations:
+        lines.append(f"  {found.id}  {found.kind} “{found.title}”, {found.entries:,} entries")
+    lines += [f"  {number}. {line.file}:{line.number}  {line.text}" for number, line in enumerate(what.lines, 1)]
+    lines += [f"  changes: {name} becomes {new}, for its name holds the words" for name, new in what.renamed]
+    lines += [f"  changes: {_entry_line(entry)}" for entry in what.derived]
+    lines += [f"  changes: {change}" for change in changes(what)]
+    if stays := also_said_sentence(what):
+        lines.append(f"{stays} Entries: {', '.join(what.also_said)}.")
+    if what.copies:
+        lines.append(f"  Only copies hold it: {', '.join(what.copies)}. It is taken out of them.")
+    if what.past:
+        lines.append(f"  {counted(what.past, 'line')} in old versions of it; the file is gone.")
+    if what.kept:
+        lines.append(f"Stays: {kept_sentence(what)}")
+    return [*lines, *(f"Not read: {sentence}" for sentence in what.unread)]
+
+
+def kept_sentence(what: ForgetPlan) -> str:
+    """A sentence about the person's own files that hold the words."""
+    names = ", ".join(map(visible_line, what.kept[:20]))
+    if len(what.kept) == 1:
+        return f"{names} holds it, and is a file of your own: change it yourself."
+    return f"{names} hold it, and are files of your own: change them yourself."
+
+
+def _entry_line(entry: PlannedEntry) -> str:
+    return f"{entry.id}  {entry.time.astimezone():%Y-%m-%d}  {entry.by}: {entry.line}  ({entry.why})"
+
+
+def also_said_sentence(what: ForgetPlan) -> str:
+    """A sentence about conversations that stay and hold the same text by themselves; "" for none."""
+    places = ", ".join(f"“{found.title}” ({found.id})" if found.title else found.id for found in what.also_in)
+    return f"Stays: the same text, or parts of it, is in {places}, too." if places else ""
+
+
+def changes(what: ForgetPlan) -> list[str]:
+    """What changes besides, as counts: entries that stay and change, titles and labels, pages."""
+    also = (("derived", what.derived_count), ("names", what.names), ("pages", what.pages))
+    return [counted_as(name, count) for name, count in also if count]
+
+
+def counted_as(name: str, count: int) -> str:
+    """A count of the receipt, for a person: `1 entry`, `12 lines`."""
+    return f"{count:,} {_SINGULAR.get(name, name.removesuffix('s')) if count == 1 else _PLURAL.get(name, name)}"
