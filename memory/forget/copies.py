@@ -54,7 +54,7 @@ def look_at_copies(memory: Memory, look: Callable[[bytes], object]) -> None:
                 look(contents.get(name))
 
     def look_at_values(db: apsw.Connection) -> None:
-        for _, batch in values_of(db, without=_OTHER_TABLES):
+        for _, _, batch in values_of(db, beside=_OTHER_TABLES):
             look(batch)
 
     memory.cold.read(look_at_values)

@@ -5,6 +5,7 @@ together; of the database also every value of every table, unpacked, because a v
 names of files and folders are looked through, too.
 """
 
+import re
 import stat
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
@@ -23,6 +24,7 @@ from memory.errors import Damaged
 from memory.forget.escapes import unescaped
 from memory.forget.later import written_later
 from memory.forget.notes import holds_besides_kept, keeps_lines
+from memory.forget.own_figures import DIGESTS, figures_of_column, figures_of_file, holds_said, without
 from memory.forget.used_paths import PLACES, PathsInUse, paths_in_use
 from memory.forget.work import ForgetWork
 from memory.forgotten.fingerprints import Fingerprints
@@ -74,7 +76,9 @@ def scan_workspace(work: ForgetWork, on_file: Callable[[int], None] = lambda _: 
         if is_kept:
             holds = holds_besides_kept(work, name, read_bytes(path))
         else:
-            holds = holds_words(prints, path, used if used.names(space, name) else None) or holds_name(prints, name)
+            figures = figures_of_file(space, name)
+            holds = holds_words(prints, path, used if used.names(space, name) else None, figures)
+            holds = holds or holds_name(prints, name, DIGESTS if path.is_relative_to(space.state) else None)
         if holds:
             (found if is_ours(space, name) and name not in unread else others).append(name)
     for folder in folders_below(space.root):
@@ -101,9 +105,9 @@ def is_note(name: str) -> bool:
     return name == "MEMORY.md" or (folder == "memory" and file.endswith(".md") and not file.startswith("."))
 
 
-def holds_name(prints: Fingerprints, name: str) -> bool:
-    """Whether a name holds any of the words."""
-    return prints.holds(name.encode("utf-8", "surrogateescape"))
+def holds_name(prints: Fingerprints, name: str, figures: re.Pattern[bytes] | None = None) -> bool:
+    """Whether a name holds any of the words. `figures` are digests of ours in it."""
+    return holds_said(prints, name.encode("utf-8", "surrogateescape"), figures)
 
 
 def files_below(folder: Path) -> Iterator[Path]:
@@ -126,19 +130,22 @@ def folders_below(folder: Path) -> Iterator[Path]:
                 yield path
 
 
-def holds_words(prints: Fingerprints, path: Path, used: PathsInUse | None = None) -> bool:
+def holds_words(
+    prints: Fingerprints, path: Path, used: PathsInUse | None = None, figures: re.Pattern[bytes] | None = None
+) -> bool:
     """Whether the file holds any of the words, as it is or in a zstd frame. One that is gone does not. `used` are paths
-    in which it may."""
+    in which it may, and `figures` what the program wrote for itself."""
     if is_held_index(path):
         return False
     with suppress(FileNotFoundError), StoreFile(path) if is_held(path) else open_for_reading(path) as stream:
         before, offset, frames = b"", 0, list[int]()
         while block := stream.read(_BLOCK):
             data = before + block
-            if prints.holds(data) and (
-                used is None or used.beside(data, _EDGE if before else 0, _EDGE if len(block) == _BLOCK else 0)
-            ):
-                return True
+            if prints.holds(data):
+                said = data if figures is None else without(prints, data, figures)
+                edges = _EDGE if before else 0, _EDGE if len(block) == _BLOCK else 0
+                if prints.holds(said) and (used is None or used.beside(said, *edges)):
+                    return True
             frames += _frames(data, offset - len(before))
             before, offset = data[-_OVERLAP:], offset + len(block)
         for at in dict.fromkeys(frames):
@@ -170,23 +177,23 @@ def _unpacked(source: Any) -> Iterator[bytes]:
 def values_hold(db: apsw.Connection, prints: Fingerprints, used: PathsInUse) -> bool:
     """Whether any value of any table holds the words."""
     return any(
-        prints.holds(batch) and (table not in PLACES or used.beside(batch))
-        for table, batch in values_of(db, without=())
+        holds_said(prints, batch, figures) and (table not in PLACES or used.beside(batch))
+        for table, figures, batch in values_of(db, beside=())
     )
 
 
-def values_of(db: apsw.Connection, without: Collection[str]) -> Iterator[tuple[str, bytes]]:
-    """The values of the tables, some megabytes at a time, each with its table."""
+def values_of(db: apsw.Connection, beside: Collection[str]) -> Iterator[tuple[str, re.Pattern[bytes] | None, bytes]]:
+    """The values of the tables but those `beside`, some megabytes at a time, each with its table and its figures."""
     tables = [name for (name,) in fetch(db, "SELECT name FROM sqlite_schema WHERE type = 'table'")]
     for table in tables:
-        if table in without:
+        if table in beside:
             continue
         columns = [row[1] for row in fetch(db, f'PRAGMA table_info("{table}")') if row[2].upper() in {"TEXT", "BLOB"}]
-        if not columns:
-            continue
-        listed = ", ".join(f'CAST("{column}" AS BLOB)' for column in columns)
-        for batch in _batches(each(db, f'SELECT {listed} FROM "{table}"')):
-            yield table, batch
+        for figures in dict.fromkeys(figures_of_column(table, column) for column in columns):
+            alike = [column for column in columns if figures_of_column(table, column) is figures]
+            listed = ", ".join(f'CAST("{column}" AS BLOB)' for column in alike)
+            for batch in _batches(each(db, f'SELECT {listed} FROM "{table}"')):
+                yield table, figures, batch
 
 
 def _batches(rows: Iterator[tuple[Any, ...]]) -> Iterator[bytes]:
