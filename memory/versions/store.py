@@ -11,19 +11,22 @@ from msgspec.structs import replace
 
 from foundation.clock import Clock, to_ms
 from foundation.errors import Misuse, PalimpsestError
-from foundation.files import FileLock, make_private_folder
+from foundation.figures import counted
+from foundation.files import FileLock, exists, make_private_folder
 from foundation.program import PROGRAM
 from memory.errors import Damaged
 from memory.settings import VersionSettings
 from memory.versions.cause import Cause
+from memory.versions.head import HeadFile, ListHead, newest_number
 from memory.versions.lost import Damage, LostPart, LostParts
-from memory.versions.manifest import Manifest, ManifestContent, Version
+from memory.versions.manifest import Manifest, ManifestContent, Version, lost_end
 from memory.versions.objects import Objects, content_name
 from memory.versions.retention import kept_versions
 
 MANIFEST: Final = "manifest"
 OBJECTS: Final = "objects"
 LOST: Final = "lost"
+HEAD: Final = "head"
 _LOCK_SECONDS: Final = 10
 
 
@@ -41,6 +44,8 @@ class VersionProblem(Struct, frozen=True):
     damage: Damage = Damage("", "")
     lost_since_ms: int | None = None
     """Since when a person knows that nothing mends it; None for damage that nobody was told of."""
+    count: int = 1
+    """How many versions it is."""
 
 
 class RecordedState(Struct, frozen=True):
@@ -61,6 +66,7 @@ class VersionStore:
         self._manifest = Manifest(folder / MANIFEST)
         self._objects = Objects(folder / OBJECTS, "version")
         self._by_path: tuple[ManifestContent | None, Mapping[str, Version]] = (None, {})
+        self._head = HeadFile(folder / HEAD)
         self._lost = LostParts(folder / LOST)
         self._lock = RLock()
         self._between_processes = FileLock(folder / "manifest.lock", timeout=_LOCK_SECONDS)
@@ -84,8 +90,8 @@ class VersionStore:
             return []
         make_private_folder(self._folder)
         with self._lock, self._between_processes:
-            newest = dict(self._newest())
-            number = max((each.number for each in self.versions()), default=0)
+            head, newest = self._begun(), dict(self._newest())
+            number = max(head.given, newest_number(self._manifest.content()))
             made: list[Version] = []
             for state in states:
                 last = newest.get(state.path)
@@ -95,8 +101,48 @@ class VersionStore:
                 made.append(version)
             self._objects.sync(version.sha256 for version in made if version.sha256)
             if made:
-                self._manifest.add(made)
+                self._add(made, head)
             return made
+
+    def _add(self, made: Sequence[Version], head: ListHead) -> None:
+        """Adds lines. Those that the head misses stay missed: the first one says that it follows them."""
+        if missing := head.missing(self._manifest.content()):
+            self._manifest.add(made, lost_end(head.newest), missing)
+        else:
+            self._manifest.add(made)
+        with suppress(OSError, Damaged):  # the list has them; a damaged head is named by `check` until it is mended
+            self._head.read()
+            self._head.write(ListHead.of(self._manifest.content()))
+
+    def _begun(self) -> ListHead:
+        """The head. Written before the first content, so that contents without a list are those of a lost one."""
+        head = self._read_head()
+        if head == ListHead() and not exists(self._head.path):
+            self._head.write(head)
+        return head
+
+    def _read_head(self) -> ListHead:
+        """The head of the list. Without one that can be read it is that of the list as it is; where that is empty, as
+        many versions were in it as there are contents."""
+        with suppress(Damaged):
+            if (head := self._head.read()) is not None:
+                return head
+        content = self._manifest.content()
+        if content.lines:
+            return ListHead.of(content)
+        count = len(self._objects.names())
+        return ListHead(given=count, newest=count, lines=count)
+
+    def has_begun(self) -> bool:
+        """Whether there were versions, also where the list of them is lost."""
+        with self._lock:
+            return self._manifest.content().lines > 0 or self._read_head().given > 0
+
+    def is_cut(self) -> bool:
+        """Whether versions are missing from the list."""
+        with self._lock:
+            content = self._manifest.content()
+            return bool(content.unreadable or content.gaps or self._read_head().missing(content))
 
     def _stored(self, state: RecordedState, number: int, last: Version | None) -> Version:
         """The version of that number, with its content stored and not yet durable."""
@@ -183,7 +229,7 @@ class VersionStore:
                 for name in sorted({version.sha256 for version in after} - {""}):
                     with suppress(Damaged):
                         self._objects.make_whole(name)
-                self._manifest.rewrite(after)
+                self._replace(after)
             self._remove_unneeded(after)
             return changed
 
@@ -207,19 +253,33 @@ class VersionStore:
             return 0
         with self._lock, self._between_processes:
             content = self._manifest.content()
-            if content.unreadable or content.gaps:  # what cannot be read may need what would be deleted
+            if self.is_cut():  # what cannot be read may need what would be deleted
                 return 0
             kept = kept_versions(content.versions, now_ms, settings)
-            self._manifest.rewrite(kept)
+            self._replace(kept)
             self._remove_unneeded(kept)
             return len(content.versions) - len(kept)
+
+    def _replace(self, versions: Sequence[Version]) -> None:
+        """Replaces the list, its head first. What is missing at the end of the list stays missing."""
+        content, head = self._manifest.content(), self._read_head()
+        missing, newest = head.missing(content), max((version.number for version in versions), default=0)
+        self._head.write(
+            ListHead(
+                given=max(head.given, newest_number(content)),
+                newest=head.newest if missing else newest,
+                lines=len(versions) + missing,
+            )
+        )
+        self._manifest.rewrite(versions)
 
     def check(self) -> list[VersionProblem]:
         """Reads every version, and names what is damaged, also what was recorded as lost."""
         with self._lock:
             content = self._manifest.content()
+            problems = self._head_problems(content)
         place, since = self._manifest.path, self._lost.since()
-        problems = [
+        problems += [
             VersionProblem(
                 f"Line {line.number} of {place} cannot be read: the version that it names is lost.",
                 damage=Damage("line", line.sha256),
@@ -228,7 +288,9 @@ class VersionStore:
         ]
         problems += [
             VersionProblem(
-                f"A version is missing from {place} before line {line.number}.", damage=Damage("gap", line.sha256)
+                f"{_missing(line.lost)} from {place} before line {line.number}.",
+                damage=Damage("gap", line.sha256),
+                count=line.lost,
             )
             for line in content.gaps
         ]
@@ -239,6 +301,19 @@ class VersionStore:
                 message = f"Version {version.number} of {version.path}: {error.message}"
                 problems.append(VersionProblem(message, version, self._damage_of(version)))
         return [replace(one, lost_since_ms=since.get(one.damage)) for one in problems]
+
+    def _head_problems(self, content: ManifestContent) -> list[VersionProblem]:
+        """What the head misses at the end of the list, or that it cannot be read."""
+        problems = list[VersionProblem]()
+        try:
+            self._head.read()
+        except Damaged as error:
+            problems.append(VersionProblem(error.message, damage=Damage("head", "")))
+        head = self._read_head()
+        if missing := head.missing(content):
+            message = f"{_missing(missing)} at the end of {self._manifest.path}, up to number {head.newest}."
+            problems.append(VersionProblem(message, damage=Damage("gap", lost_end(head.newest)), count=missing))
+        return problems
 
     def record_lost(self) -> list[VersionProblem]:
         """Records all damage that there is as lost, and gives what was not recorded before.
@@ -267,7 +342,7 @@ class VersionStore:
     def lost_since(self) -> list[int]:
         """When each lost version was recorded as such; reads every version where there are any."""
         found = self.check() if self._lost.since() else []
-        return [one.lost_since_ms for one in found if one.lost_since_ms is not None]
+        return [one.lost_since_ms for one in found if one.lost_since_ms is not None for _ in range(one.count)]
 
     def is_lost(self, version: Version) -> bool:
         """Whether a person knows that this version cannot be read."""
@@ -283,11 +358,16 @@ class VersionStore:
         `current` reads a file by its relative name, `keep` puts a copy of a damaged one aside. Raises OSError,
         LockTimeout.
         """
-        damaged = [problem.version for problem in self.check() if problem.version is not None]
-        if not damaged:
-            return []
+        problems = self.check()
+        damaged = [problem.version for problem in problems if problem.version is not None]
         mended = list[str]()
+        if not problems:
+            return mended
         with self._lock, self._between_processes:
+            if any(problem.damage.part == "head" for problem in problems):
+                keep(self._head.path)
+                self._head.write(self._read_head())
+                mended.append(f"{self._head.path} was written anew, from the list of versions as it is.")
             for version in damaged:
                 with suppress(OSError, PalimpsestError):  # the file is gone, or is none: the problem stays
                     body = current(version.path)
@@ -298,6 +378,10 @@ class VersionStore:
 
     def _remove_unneeded(self, kept: Sequence[Version]) -> None:
         self._objects.remove_all_but(version.sha256 for version in kept if version.sha256)
+
+
+def _missing(count: int) -> str:
+    return "A version is missing" if count == 1 else f"{counted(count, 'version')} are missing"
 
 
 def _holds(version: Version | None, body: bytes | None) -> bool:

@@ -43,6 +43,7 @@ GLOBS: Final[Mapping[str, str]] = {
     "page cache": f"{STATE}/pages/**/*.png",
     "version": f"{STATE}/versions/objects/*/*",
     "list of versions": f"{STATE}/versions/manifest",
+    "head of that list": f"{STATE}/versions/head",
     "earlier text of a note": f"{STATE}/versions/MEMORY.md/*",
     "checkpoint": f"{STATE}/checkpoints/blobs/*/*",
     "journal of checkpoints": f"{STATE}/checkpoints/journal.jsonl",
