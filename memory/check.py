@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from foundation.clock import from_ms, iso
-from foundation.files import list_files, read_bytes
+from foundation.files import UnsafePath, list_files, read_bytes
 from foundation.names import DRAFT, MIRROR, Grammar
 from foundation.paths import Workspace, is_draft_name
 from foundation.program import PROGRAM
@@ -17,6 +17,7 @@ from memory.archive.repair.from_mirrors import MirrorRecovery, MissingTurns
 from memory.archive.repair.quarantine import Quarantine
 from memory.archive.repair.repair import repair
 from memory.cold.integrity.forged_names import forged, remove_forged
+from memory.cold.integrity.header import put_right
 from memory.cold.integrity.salvage import salvage_store
 from memory.cold.mirrors.parse import misnamed_mirrors
 from memory.errors import Damaged, StoreError
@@ -28,6 +29,7 @@ from memory.settings import ArchiveSettings
 from memory.versions.file_history import is_versioned
 from memory.versions.lost import lost_sentence
 from memory.versions.objects import MOST_BYTES
+from memory.versions.store import VersionStore
 
 
 class CheckReport(Struct, frozen=True, kw_only=True):
@@ -62,14 +64,15 @@ class CheckReport(Struct, frozen=True, kw_only=True):
     @property
     def known_lost_sentence(self) -> str:
         """How many versions are known to be lost, and since when; "" for none."""
-        return lost_sentence([one.since_ms for one in self.known_lost])
+        return lost_sentence([one.since_ms for one in self.known_lost for _ in range(one.count)])
 
 
 class LostVersion(Struct, frozen=True):
-    """What is lost, as a sentence, and since when a person knows."""
+    """What is lost, as a sentence, since when a person knows, and how many versions it is."""
 
     message: str
     since_ms: int
+    count: int = 1
 
 
 def check(workspace: Workspace, settings: ArchiveSettings | None = None) -> CheckReport:
@@ -84,7 +87,7 @@ def check(workspace: Workspace, settings: ArchiveSettings | None = None) -> Chec
         problems += memory.vault.check()
         problems += [one.problem for one in MirrorRecovery(workspace.conversations, memory.cold).missing()]
         problems += [one.problem for one in forged_files(workspace)]
-        of_versions, known_lost = _version_problems(memory)
+        of_versions, known_lost = _version_problems(_stored_versions(memory))
         problems += of_versions
         problems += [
             IntegrityProblem("tombstones", damage.file, damage.message)
@@ -105,15 +108,25 @@ def check(workspace: Workspace, settings: ArchiveSettings | None = None) -> Chec
         memory.close()
 
 
-def _version_problems(memory: Memory) -> tuple[list[IntegrityProblem], list[LostVersion]]:
+def _stored_versions(memory: Memory) -> VersionStore:
+    """The versions that are in the workspace, also where it is only read: then none is looked for there elsewhere."""
+    return VersionStore(memory.workspace.stored_versions, memory.cold.clock)
+
+
+def _version_problems(store: VersionStore) -> tuple[list[IntegrityProblem], list[LostVersion]]:
     """What is damaged of the versions, and what a repair has named as lost before."""
-    found = memory.versions.store.check()
+    try:
+        found = store.check()
+    except OSError as error:  # a link, a file of another owner, or one that may not be read
+        reason = error.message if isinstance(error, UnsafePath) else f"{error.strerror}."
+        return [IntegrityProblem("version", "manifest", f"The versions cannot be read: {reason}")], []
     problems = [
         IntegrityProblem("version", str(one.version.number) if one.version else "manifest", one.message)
         for one in found
         if one.lost_since_ms is None
     ]
-    return problems, [LostVersion(one.message, one.lost_since_ms) for one in found if one.lost_since_ms is not None]
+    known = [LostVersion(one.message, one.lost_since_ms, one.count) for one in found if one.lost_since_ms is not None]
+    return problems, known
 
 
 def _open_jobs(workspace: Workspace) -> list[IntegrityProblem]:
@@ -124,9 +137,11 @@ def _open_jobs(workspace: Workspace) -> list[IntegrityProblem]:
 def check_and_repair(workspace: Workspace, now: datetime, settings: ArchiveSettings | None = None) -> CheckReport:
     """Checks and repairs; a copy of each damaged file is kept in `.palimpsest/damaged/`."""
     settings = settings or ArchiveSettings()
-    before = check(workspace, settings)
     mended, lost = list[str](), list[str]()
     quarantine = Quarantine(workspace.damaged, now)
+    if header := put_right(workspace.database, quarantine.folder):
+        mended.append(header)
+    before = check(workspace, settings)
     if any(one.what == "file" for one in before.problems):
         found = salvage_store(workspace.database, quarantine.folder)
         broken = f": some of {', '.join(found.broken)}" if found.broken else ""
@@ -159,7 +174,7 @@ def check_and_repair(workspace: Workspace, now: datetime, settings: ArchiveSetti
         mended += of_tombstones[0]
         lost += of_tombstones[1]
         mended += memory.versions.store.mend(partial(_versioned_file, workspace), quarantine.copy_path)
-        known_lost = _version_problems(memory)[1]
+        known_lost = _version_problems(memory.versions.store)[1]
         lost += [one.message for one in memory.versions.store.record_lost()]
         left = [*(one.problem for one in mirrors.missing()), *_open_jobs(workspace)]
         pages = len(memory.vault.pages())
