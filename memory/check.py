@@ -20,8 +20,11 @@ from memory.cold.integrity.forged_names import forged, remove_forged
 from memory.cold.integrity.header import put_right
 from memory.cold.integrity.salvage import salvage_store
 from memory.cold.mirrors.parse import misnamed_mirrors
+from memory.cold.secret import repair_secret, secret_damages
+from memory.conversations import FORGOTTEN
 from memory.errors import Damaged, StoreError
 from memory.forgotten.journal import ForgetJournal
+from memory.forgotten.tombstones import Tombstones
 from memory.memory import Memory
 from memory.names import shown
 from memory.records import IntegrityProblem
@@ -81,7 +84,7 @@ def check(workspace: Workspace, settings: ArchiveSettings | None = None) -> Chec
         memory = Memory.open(workspace, settings=settings, reads_when_full=True)
     except Damaged as error:
         return CheckReport(problems=(IntegrityProblem("file", workspace.database.name, error.message),), pages=0)
-    problems = list[IntegrityProblem]()
+    problems = [IntegrityProblem("key", one.file, one.message) for one in secret_damages(workspace.secret)]
     try:
         problems += memory.cold.check()
         problems += memory.vault.check()
@@ -89,11 +92,7 @@ def check(workspace: Workspace, settings: ArchiveSettings | None = None) -> Chec
         problems += [one.problem for one in forged_files(workspace)]
         of_versions, known_lost = _version_problems(_stored_versions(memory))
         problems += of_versions
-        problems += [
-            IntegrityProblem("tombstones", damage.file, damage.message)
-            for damage in memory.conversations.tombstones.damages()
-        ]
-        problems += _open_jobs(workspace)
+        problems += _forgetting_problems(workspace)
         notice = memory.access.notice if memory.access and memory.workspace.unwritable else ""
         pages = len(memory.vault.pages())
         return CheckReport(
@@ -127,6 +126,19 @@ def _version_problems(store: VersionStore) -> tuple[list[IntegrityProblem], list
     ]
     known = [LostVersion(one.message, one.lost_since_ms, one.count) for one in found if one.lost_since_ms is not None]
     return problems, known
+
+
+def _forgetting_problems(workspace: Workspace) -> list[IntegrityProblem]:
+    """What no longer keeps forgotten texts from coming back, and what is not forgotten yet."""
+    written = ForgetJournal(workspace.forgotten).tombstones()
+    damages = _tombstones(workspace).damages(written)
+    found = [IntegrityProblem("tombstones", damage.file, damage.message) for damage in damages]
+    return [*found, *_open_jobs(workspace)]
+
+
+def _tombstones(workspace: Workspace) -> Tombstones:
+    """The files alone: a check makes no key."""
+    return Tombstones(workspace.database.with_name(FORGOTTEN), b"")
 
 
 def _open_jobs(workspace: Workspace) -> list[IntegrityProblem]:
@@ -170,9 +182,13 @@ def check_and_repair(workspace: Workspace, now: datetime, settings: ArchiveSetti
             quarantine.copy_database(memory.cold)
             mirrors.restore([one])
             _report_restored(one, mended, lost)
-        of_tombstones = memory.conversations.tombstones.repair(quarantine.copy_path)
-        mended += of_tombstones[0]
-        lost += of_tombstones[1]
+        written = ForgetJournal(workspace.forgotten).tombstones()
+        for done in (
+            repair_secret(workspace.secret, quarantine.copy_path),
+            _tombstones(workspace).repair(quarantine.copy_path, written),
+        ):
+            mended += done[0]
+            lost += done[1]
         mended += memory.versions.store.mend(partial(_versioned_file, workspace), quarantine.copy_path)
         known_lost = _version_problems(memory.versions.store)[1]
         lost += [one.message for one in memory.versions.store.record_lost()]

@@ -1,5 +1,6 @@
 """`palimpsest check` and `backup restore` where a file is cut, filled with zeros or gone."""
 
+import json
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -125,3 +126,71 @@ def test_a_damaged_number_of_the_schema_is_named_and_mended(versioned: Run, root
     assert "its header says again that it has schema" in ran.json["mended"][0]
     assert (Path(ran.json["kept_at"]) / database.name).read_bytes() == damaged
     assert versioned("check").status == 0
+
+
+# What keeps forgotten texts from coming back
+
+CODE = "The code of the door is zqbluefin-7731."
+
+
+@pytest.fixture
+def export(run: Run, tmp_path: Path) -> Path:
+    """A file with a text that is forgotten since, under another id: it is known by its keyed hash alone."""
+    for name in ("first", "again"):
+        line = {"id": name, "conversation": name, "role": "user", "text": CODE}
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps(line) + "\n")
+    assert run("import", str(tmp_path / "first.jsonl")).status == 0
+    assert run("forget", "zqbluefin", "--yes").status == 0
+    assert run("check").status == 0
+    return tmp_path / "again.jsonl"
+
+
+def tombstone_files(root: Path) -> tuple[Path, Path]:
+    state = Workspace(root).state
+    return state / "forgotten.jsonl", state / "forgotten" / "tombstones.jsonl"
+
+
+@pytest.mark.parametrize("harm", HARMS)
+def test_both_files_of_tombstones_damaged_are_named_and_then_known_as_lost(
+    run: Run, root: Path, export: Path, harm: str
+) -> None:
+    for path in tombstone_files(root):
+        HARMS[harm](path)
+    ran = run("check", "--json")
+    assert ran.status == 1
+    assert "In neither file: " in ran.json["problems"][0]["message"]
+    ran = run("check", "--repair")
+    assert (ran.status, "lost: In no file: " in ran.out) == (1, True)
+    assert run("check").status == 0
+    assert run("forget", "Trip", "--yes").status == 1
+    assert run("check").status == 0
+
+
+@pytest.mark.parametrize("harm", HARMS)
+def test_a_lost_key_is_read_from_its_copy_and_nothing_forgotten_comes_back(
+    run: Run, root: Path, export: Path, harm: str
+) -> None:
+    HARMS[harm](Workspace(root).secret)
+    (problem,) = run("check", "--json").json["problems"]
+    assert (problem["what"], problem["where"]) == ("key", "secret.key")
+    run("import", str(export))
+    assert CODE not in run("search", "zqbluefin").out
+    ran = run("check", "--repair", "--json")
+    assert (ran.status, ran.json["problems"], ran.json["lost"]) == (0, [], [])
+    assert run("check").status == 0
+
+
+def test_no_import_is_made_under_another_key(run: Run, root: Path, export: Path) -> None:
+    key = Workspace(root).secret
+    key.unlink()
+    key.with_name("secret.copy").unlink()
+    assert "may bring it back" in run("check", "--json").json["problems"][0]["message"]
+    ran = run("import", str(export))
+    assert ran.status == 1
+    assert "may bring it back" in ran.err
+    assert not key.exists()
+    ran = run("check", "--repair")
+    assert (ran.status, "lost: secret.key" in ran.out) == (1, True)
+    assert run("check").status == 0
+    assert run("import", str(export)).status == 0
+    assert CODE in run("search", "zqbluefin").out, "the control: the new key knows nothing of it"
