@@ -1,6 +1,7 @@
 """Integrity check of a workspace, and its repair."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from foundation.clock import from_ms, iso
+from foundation.figures import counted
 from foundation.files import UnsafePath, list_files, read_bytes
 from foundation.names import DRAFT, MIRROR, Grammar
 from foundation.paths import Workspace, is_draft_name
@@ -19,10 +21,11 @@ from memory.archive.repair.repair import repair
 from memory.cold.integrity.forged_names import forged, remove_forged
 from memory.cold.integrity.header import put_right
 from memory.cold.integrity.salvage import salvage_store
+from memory.cold.mirrors.mirrors import ChangedMirror
 from memory.cold.mirrors.parse import misnamed_mirrors
 from memory.cold.secret import repair_secret, secret_damages
 from memory.conversations import FORGOTTEN
-from memory.errors import Damaged, StoreError
+from memory.errors import Damaged, MemoryFailure, StoreError
 from memory.forgotten.journal import ForgetJournal
 from memory.forgotten.tombstones import Tombstones
 from memory.memory import Memory
@@ -47,6 +50,8 @@ class CheckReport(Struct, frozen=True, kw_only=True):
     """Why it was only read, where its disk is full; "" otherwise."""
     known_lost: tuple["LostVersion", ...] = ()
     """Versions of files that a repair has named as lost before: no problems."""
+    notes: tuple[str, ...] = ()
+    """What a person may have done on purpose, as sentences: no problems."""
 
     def as_json(self) -> Mapping[str, Any]:
         """The object of `palimpsest check --json`, less its schema."""
@@ -62,6 +67,7 @@ class CheckReport(Struct, frozen=True, kw_only=True):
             "lost": list(self.lost),
             "kept_at": str(self.kept_at) if self.kept_at else None,
             "known_lost": [{"message": one.message, "since": iso(from_ms(one.since_ms))} for one in self.known_lost],
+            "notes": list(self.notes),
         }
 
     @property
@@ -96,7 +102,11 @@ def check(workspace: Workspace, settings: ArchiveSettings | None = None) -> Chec
         notice = memory.access.notice if memory.access and memory.workspace.unwritable else ""
         pages = len(memory.vault.pages())
         return CheckReport(
-            problems=_without_duplicates(problems), pages=pages, notice=notice, known_lost=tuple(known_lost)
+            problems=_without_duplicates(problems),
+            pages=pages,
+            notice=notice,
+            known_lost=tuple(known_lost),
+            notes=tuple(_mirror_notes(memory.mirrors.changed())),
         )
     except (Damaged, StoreError) as error:
         if not problems and not isinstance(error, Damaged):
@@ -182,6 +192,7 @@ def check_and_repair(workspace: Workspace, now: datetime, settings: ArchiveSetti
             quarantine.copy_database(memory.cold)
             mirrors.restore([one])
             _report_restored(one, mended, lost)
+        mended += _write_mirrors(memory)
         written = ForgetJournal(workspace.forgotten).tombstones()
         for done in (
             repair_secret(workspace.secret, quarantine.copy_path),
@@ -193,6 +204,7 @@ def check_and_repair(workspace: Workspace, now: datetime, settings: ArchiveSetti
         known_lost = _version_problems(memory.versions.store)[1]
         lost += [one.message for one in memory.versions.store.record_lost()]
         left = [*(one.problem for one in mirrors.missing()), *_open_jobs(workspace)]
+        notes = tuple(_mirror_notes(memory.mirrors.changed()))
         pages = len(memory.vault.pages())
     finally:
         memory.close()
@@ -203,7 +215,34 @@ def check_and_repair(workspace: Workspace, now: datetime, settings: ArchiveSetti
         lost=tuple(lost),
         kept_at=quarantine.place,
         known_lost=tuple(known_lost),
+        notes=notes,
     )
+
+
+def _mirror_notes(changed: Sequence[ChangedMirror]) -> Iterator[str]:
+    """A sentence each about the mirrors that are not there and those that were edited, or are damaged."""
+    for is_there, what, then in (
+        (False, "not there", "writes {} anew, as the next turn does."),
+        (True, "not as written here: edited by hand, or damaged", "writes {} anew and keeps the text as a version."),
+    ):
+        names = [one.name for one in changed if one.is_there is is_there]
+        if names:
+            listed = ", ".join(names[:_MOST_NAMED]) + " …" * (len(names) > _MOST_NAMED)
+            be, each = ("is", "it") if len(names) == 1 else ("are", "each")
+            repairs = f"`{PROGRAM} check --repair` {then.format(each)}"
+            yield f"{counted(len(names), 'mirror')} in conversations/ {be} {what} ({listed}). {repairs}"
+
+
+_MOST_NAMED = 5
+
+
+def _write_mirrors(memory: Memory) -> Iterator[str]:
+    """Writes mirrors anew that are not as they were written; gives a sentence for each."""
+    for one in memory.mirrors.changed():
+        with suppress(OSError, MemoryFailure):  # a link, or a file of another owner: it is named still
+            memory.mirrors.update(one.conversation)
+            kept = "; the text that it had is kept in .palimpsest/versions" if one.is_there else ""
+            yield f"conversations/{one.name}: written anew from the database{kept}."
 
 
 def _versioned_file(workspace: Workspace, name: str) -> bytes:

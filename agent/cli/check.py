@@ -75,6 +75,8 @@ def _print_report(report: CheckReport, *, repair: bool) -> None:
         output.line(f"{problem.what} {problem.where}: {problem.message}")
     if report.kept_at:
         output.narrate(f"What was damaged is kept in {report.kept_at}.")
+    for note in report.notes:
+        output.narrate(note)
     if report.known_lost:
         output.narrate(f"{report.known_lost_sentence} `{PROGRAM} memory log` names them.")
     if not report.problems and not report.lost:

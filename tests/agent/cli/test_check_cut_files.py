@@ -194,3 +194,39 @@ def test_no_import_is_made_under_another_key(run: Run, root: Path, export: Path)
     assert run("check").status == 0
     assert run("import", str(export)).status == 0
     assert CODE in run("search", "zqbluefin").out, "the control: the new key knows nothing of it"
+
+
+# Mirrors
+
+
+@pytest.fixture
+def mirror(run: Run, root: Path) -> Path:
+    run("-p", "The pump runs at 2.5 bar.")
+    (path,) = (root / "conversations").glob("*.md")
+    assert run("check", "--json").json["notes"] == []
+    return path
+
+
+@pytest.mark.parametrize("harm", [*HARMS, "edited"])
+def test_a_mirror_that_is_not_as_written_is_noted_and_written_anew(
+    run: Run, root: Path, mirror: Path, harm: str
+) -> None:
+    whole = mirror.read_bytes()
+    HARMS.get(harm, lambda path: path.write_bytes(whole + b"And I add a line.\n"))(mirror)
+    found = mirror.read_bytes() if mirror.exists() else None
+    ran = run("check", "--json")
+    assert (ran.status, ran.json["sound"], len(ran.json["notes"])) == (0, True, 1)
+    assert f"({mirror.name})" in ran.json["notes"][0]
+    assert "1 mirror in conversations/ is not" in run("check").err
+    assert run("check", "--repair").status == 0
+    assert mirror.read_bytes() == whole
+    assert run("check", "--json").json["notes"] == []
+    kept = [path.read_bytes() for path in Workspace(root).versions.glob("conversations-*.md")]
+    assert kept == ([] if found is None else [found])
+
+
+def test_mirrors_of_an_untrusted_workspace_are_noted_and_stay(run: Run, mirror: Path) -> None:
+    mirror.write_bytes(b"edited")
+    run("trust", "--remove")
+    assert len(run("check", "--json").json["notes"]) == 1
+    assert mirror.read_bytes() == b"edited"
