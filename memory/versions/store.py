@@ -10,11 +10,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from foundation.clock import Clock, to_ms
-from foundation.errors import Misuse, PalimpsestError
+from foundation.errors import PalimpsestError
 from foundation.figures import counted
 from foundation.files import FileLock, exists, make_private_folder
 from foundation.program import PROGRAM
-from memory.errors import Damaged
+from memory.errors import Damaged, NotFound
 from memory.settings import VersionSettings
 from memory.versions.cause import Cause
 from memory.versions.head import HeadFile, ListHead, newest_number
@@ -30,7 +30,7 @@ HEAD: Final = "head"
 _LOCK_SECONDS: Final = 10
 
 
-class NoSuchVersion(Misuse):
+class NoSuchVersion(NotFound):
     """There is no version with this number, or none of this file."""
 
     code = "no_such_version"
