@@ -11,9 +11,9 @@ from msgspec import Struct
 
 from foundation.clock import from_ms, iso
 from foundation.figures import counted
-from foundation.files import UnsafePath, list_files, read_bytes
+from foundation.files import UnsafePath, list_files, list_folders, read_bytes
 from foundation.names import DRAFT, MIRROR, Grammar
-from foundation.paths import Workspace, is_draft_name
+from foundation.paths import LINKABLE_FILES, Workspace, is_draft_name
 from foundation.program import PROGRAM
 from memory.archive.repair.from_mirrors import MirrorRecovery, MissingTurns
 from memory.archive.repair.quarantine import Quarantine
@@ -200,7 +200,9 @@ def check_and_repair(workspace: Workspace, now: datetime, settings: ArchiveSetti
         ):
             mended += done[0]
             lost += done[1]
-        mended += memory.versions.store.mend(partial(_versioned_file, workspace), quarantine.copy_path)
+        mended += memory.versions.store.mend(
+            partial(_versioned_file, workspace), quarantine.copy_path, _versioned_names(workspace)
+        )
         known_lost = _version_problems(memory.versions.store)[1]
         lost += [one.message for one in memory.versions.store.record_lost()]
         left = [*(one.problem for one in mirrors.missing()), *_open_jobs(workspace)]
@@ -251,6 +253,13 @@ def _versioned_file(workspace: Workspace, name: str) -> bytes:
         raise FileNotFoundError(name)
     first, *below = name.split("/")
     return read_bytes(workspace.followed(first).joinpath(*below), most=MOST_BYTES)
+
+
+def _versioned_names(workspace: Workspace) -> list[str]:
+    """The relative names of the files of which versions are kept."""
+    notes = (f"memory/{path.name}" for path in list_files(workspace.memory_dir))
+    skills = (f"skills/{folder.name}/SKILL.md" for folder in list_folders(workspace.skills))
+    return [name for name in (*LINKABLE_FILES, *notes, *skills) if is_versioned(name)]
 
 
 def _without_forged_names(memory: Memory, quarantine: Quarantine) -> list[str]:

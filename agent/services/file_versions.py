@@ -58,7 +58,7 @@ class VersionRow(Struct, frozen=True):
 
 
 def version_rows(memory: Memory, path: str | None = None, *, most: int = 0) -> list[VersionRow]:
-    """The versions, the newest first, at most so many where `most` is given. Raises NoSuchVersion for a file without any."""
+    """The versions, the newest first, at most `most`. Raises NoSuchVersion for a file without any."""
     look_at_files(memory)
     store = memory.versions.store
     versions = store.versions(path)

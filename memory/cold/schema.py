@@ -35,8 +35,8 @@ def released() -> tuple[Migration, ...]:
 def migrate(connection: apsw.Connection, migrations: Sequence[Migration] | None = None) -> int:
     """Migrates the store to the newest schema; gives its number.
 
-    Raises CannotOpen where the store is of a newer program, or of another one; Damaged where the number in its header is
-    not that of its tables.
+    Raises CannotOpen where the store is of a newer program, or of another one; Damaged where the number in its header
+    is not that of its tables.
     """
     ours = migrations is None
     migrations = released() if migrations is None else migrations
@@ -65,7 +65,7 @@ def migrate(connection: apsw.Connection, migrations: Sequence[Migration] | None 
 
 
 def schema_of(connection: apsw.Connection) -> int | None:
-    """The released schema whose tables, columns, indexes and triggers the store has; None where it has those of none."""
+    """The released schema whose tables, columns, indexes and triggers the store has; None where it is none of them."""
     parts = _parts(connection)
     return next((number for number, known in _released_parts().items() if known == parts), None)
 
@@ -124,7 +124,7 @@ def _refuse_damaged(connection: apsw.Connection, found: int) -> None:
 
 
 def is_older(connection: apsw.Connection) -> bool:
-    """Whether a migration is due. Raises CannotOpen where the store is of a newer program, or of another one; Damaged."""
+    """Whether a migration is due. Raises CannotOpen for the store of a newer program or of another one, and Damaged."""
     newest, found = released()[-1].number, _version(connection)
     if found != newest or _application(connection) != APPLICATION_ID:
         _refuse_damaged(connection, found)

@@ -32,7 +32,10 @@ _FORGOTTEN: Final = ("forgotten.jsonl", "forgotten")
 """Beside the secret: what was forgotten, by hashes under it, and the folder of its copy and the jobs."""
 _COPY: Final = "secret.copy"
 _PATIENCE = 10  # seconds to wait for another process that is writing it
-_MEANS: Final = "what was forgotten here is known by its id alone, and an import of its text may bring it back: forget it again then"
+_MEANS: Final = (
+    "what was forgotten here is known by its id alone, and an import of its text may bring it back: "
+    "forget it again then"
+)
 
 
 def secret_at(path: Path, *, make: bool) -> bytes:

@@ -41,7 +41,7 @@ class HeadFile:
         self.path = path
 
     def read(self) -> ListHead | None:
-        """None where no head was written: by an earlier release, or before the first version. Raises Damaged, OSError."""
+        """None before the first version, and of an earlier release. Raises Damaged, OSError."""
         try:
             line = read_bytes(self.path, owned=True)
         except FileNotFoundError:
@@ -55,6 +55,14 @@ class HeadFile:
             "A file of the versions is damaged",
             f"{self.path} cannot be read: it says how far the list of versions reaches.",
         )
+
+    def damage(self) -> str:
+        """Why it cannot be read, as a sentence; "" where it can be. Raises OSError."""
+        try:
+            self.read()
+        except Damaged as error:
+            return error.message
+        return ""
 
     def write(self, head: ListHead) -> None:
         """Replaces it, atomically. Raises OSError."""

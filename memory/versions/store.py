@@ -1,6 +1,6 @@
 """The versions of a workspace's files: `manifest` says who changed what, `objects` holds the texts."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import RLock
@@ -21,6 +21,8 @@ from memory.versions.head import HeadFile, ListHead, newest_number
 from memory.versions.lost import Damage, LostPart, LostParts
 from memory.versions.manifest import Manifest, ManifestContent, Version, lost_end
 from memory.versions.objects import Objects, content_name
+from memory.versions.problems import VersionProblem, list_problems
+from memory.versions.recovery import found_again
 from memory.versions.retention import kept_versions
 
 MANIFEST: Final = "manifest"
@@ -34,18 +36,6 @@ class NoSuchVersion(NotFound):
     """There is no version with this number, or none of this file."""
 
     code = "no_such_version"
-
-
-class VersionProblem(Struct, frozen=True):
-    """What is wrong with the versions, as a sentence."""
-
-    message: str
-    version: Version | None = None
-    damage: Damage = Damage("", "")
-    lost_since_ms: int | None = None
-    """Since when a person knows that nothing mends it; None for damage that nobody was told of."""
-    count: int = 1
-    """How many versions it is."""
 
 
 class RecordedState(Struct, frozen=True):
@@ -104,9 +94,11 @@ class VersionStore:
                 self._add(made, head)
             return made
 
-    def _add(self, made: Sequence[Version], head: ListHead) -> None:
-        """Adds lines. Those that the head misses stay missed: the first one says that it follows them."""
-        if missing := head.missing(self._manifest.content()):
+    def _add(self, made: Sequence[Version], head: ListHead, found: int = 0) -> None:
+        """Adds lines. Those that the head misses, and that were not `found` again, stay missed: the first line says
+        that it follows them."""
+        missing = head.missing(self._manifest.content()) - found
+        if missing > 0:
             self._manifest.add(made, lost_end(head.newest), missing)
         else:
             self._manifest.add(made)
@@ -277,23 +269,8 @@ class VersionStore:
         """Reads every version, and names what is damaged, also what was recorded as lost."""
         with self._lock:
             content = self._manifest.content()
-            problems = self._head_problems(content)
-        place, since = self._manifest.path, self._lost.since()
-        problems += [
-            VersionProblem(
-                f"Line {line.number} of {place} cannot be read: the version that it names is lost.",
-                damage=Damage("line", line.sha256),
-            )
-            for line in content.unreadable
-        ]
-        problems += [
-            VersionProblem(
-                f"{_missing(line.lost)} from {place} before line {line.number}.",
-                damage=Damage("gap", line.sha256),
-                count=line.lost,
-            )
-            for line in content.gaps
-        ]
+            problems = list_problems(self._manifest.path, content, self._read_head(), self._head.damage())
+        since = self._lost.since()
         for version in content.versions:
             try:
                 self.body(version)
@@ -301,19 +278,6 @@ class VersionStore:
                 message = f"Version {version.number} of {version.path}: {error.message}"
                 problems.append(VersionProblem(message, version, self._damage_of(version)))
         return [replace(one, lost_since_ms=since.get(one.damage)) for one in problems]
-
-    def _head_problems(self, content: ManifestContent) -> list[VersionProblem]:
-        """What the head misses at the end of the list, or that it cannot be read."""
-        problems = list[VersionProblem]()
-        try:
-            self._head.read()
-        except Damaged as error:
-            problems.append(VersionProblem(error.message, damage=Damage("head", "")))
-        head = self._read_head()
-        if missing := head.missing(content):
-            message = f"{_missing(missing)} at the end of {self._manifest.path}, up to number {head.newest}."
-            problems.append(VersionProblem(message, damage=Damage("gap", lost_end(head.newest)), count=missing))
-        return problems
 
     def record_lost(self) -> list[VersionProblem]:
         """Records all damage that there is as lost, and gives what was not recorded before.
@@ -352,11 +316,14 @@ class VersionStore:
     def _damage_of(self, version: Version) -> Damage:
         return Damage(version.sha256, self._objects.stored_digest(version.sha256))
 
-    def mend(self, current: Callable[[str], bytes], keep: Callable[[Path], None]) -> list[str]:
-        """Stores a damaged content anew where the file that it is of still holds it; gives a sentence for each.
+    def mend(
+        self, current: Callable[[str], bytes], keep: Callable[[Path], None], names: Iterable[str] = ()
+    ) -> list[str]:
+        """Stores a damaged content anew where the file that it is of still holds it, and adds versions that are found
+        again in the contents to a list without its end; gives sentences.
 
-        `current` reads a file by its relative name, `keep` puts a copy of a damaged one aside. Raises OSError,
-        LockTimeout.
+        `current` reads a file by its relative name, `keep` puts a copy of a damaged one aside, `names` are those of the
+        files as they are. Raises OSError, LockTimeout.
         """
         problems = self.check()
         damaged = [problem.version for problem in problems if problem.version is not None]
@@ -368,6 +335,7 @@ class VersionStore:
                 keep(self._head.path)
                 self._head.write(self._read_head())
                 mended.append(f"{self._head.path} was written anew, from the list of versions as it is.")
+            mended += self._find_again(current, keep, names)
             for version in damaged:
                 with suppress(OSError, PalimpsestError):  # the file is gone, or is none: the problem stays
                     body = current(version.path)
@@ -376,12 +344,28 @@ class VersionStore:
                         mended.append(f"Version {version.number} of {version.path}: stored anew, from the file itself.")
         return mended
 
+    def _find_again(
+        self, current: Callable[[str], bytes], keep: Callable[[Path], None], names: Iterable[str]
+    ) -> list[str]:
+        content, head = self._manifest.content(), self._read_head()
+        if not head.missing(content):
+            return []
+        files = dict[str, bytes]()
+        for name in names:
+            with suppress(OSError, PalimpsestError):
+                files[name] = current(name)
+        number = max(head.given, newest_number(content)) + 1
+        found = found_again(self._objects, content.versions, files, number)
+        if not found:
+            return []
+        if exists(self._manifest.path):
+            keep(self._manifest.path)
+        self._add(found, head, found=len(found))
+        what = f"{counted(len(found), 'version')} found again by {'its text' if len(found) == 1 else 'their texts'}"
+        return [f"{self._manifest.path}: {what}, from number {number} on; who made them and why is lost."]
+
     def _remove_unneeded(self, kept: Sequence[Version]) -> None:
         self._objects.remove_all_but(version.sha256 for version in kept if version.sha256)
-
-
-def _missing(count: int) -> str:
-    return "A version is missing" if count == 1 else f"{counted(count, 'version')} are missing"
 
 
 def _holds(version: Version | None, body: bytes | None) -> bool:

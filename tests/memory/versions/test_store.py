@@ -244,6 +244,33 @@ def test_contents_without_a_list_and_its_head_are_those_of_a_lost_list(tmp_path:
     assert "missing from" in VersionStore(folder, clock).check()[0].message
 
 
+@pytest.mark.parametrize("harm", [harm for harm in HARMS if harm != "half zeroed"])
+def test_lost_versions_are_found_again_by_their_texts(tmp_path: Path, clock: FakeClock, harm: str) -> None:
+    folder, body = tmp_path / "versions", dice_text(20_000)
+    store = VersionStore(folder, clock)
+    texts = dict[str, list[bytes]]()
+    for number in range(6):
+        for path in ("MEMORY.md", "memory/a.md"):
+            body += b"\n%d" % number
+            store.record(path, own := body + path.encode(), BY_HAND)
+            texts.setdefault(path, []).append(own)
+    store.record("memory/a.md", None, BY_HAND)
+    HARMS[harm](folder / "manifest")
+    left = VersionStore(folder, clock).versions()
+    kept: list[Path] = []
+    again = VersionStore(folder, clock)
+    (sentence,) = again.mend({"MEMORY.md": texts["MEMORY.md"][-1]}.__getitem__, kept.append, ["MEMORY.md"])
+    assert "found again by their texts, from number 14 on" in sentence
+    assert kept == ([] if harm == "deleted" else [folder / "manifest"])
+    for path in texts if left else ("MEMORY.md",):
+        versions = again.versions(path)
+        assert [again.body(version) for version in versions if version.sha256] == texts[path]
+    assert len({version.number for version in again.versions()}) == len(again.versions())
+    (problem,) = VersionStore(folder, clock).check()
+    assert problem.count == 13 - len(again.versions()), "what no file is known of, and that the file was removed"
+    assert again.mend({}.__getitem__, kept.append) == []
+
+
 def test_a_list_of_an_earlier_release_has_no_head_and_is_sound(tmp_path: Path, clock: FakeClock) -> None:
     folder = tmp_path / "versions"
     write_versions(VersionStore(folder, clock), 9)
