@@ -16,8 +16,11 @@ from memory.versions.digest_line import body_of, with_digest
 from memory.versions.manifest import ManifestContent
 
 
-class ListHead(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What the list held at least: the highest number ever given, the highest in the list, and its lines."""
+class ListHead(Struct, frozen=True, array_like=True):
+    """What the list held at least: the highest number ever given, the highest in the list, and its lines.
+
+    It is stored without a word, so that `forget` finds none there.
+    """
 
     given: int = 0
     newest: int = 0

@@ -188,6 +188,7 @@ def test_no_import_is_made_under_another_key(run: Run, root: Path, export: Path)
     ran = run("import", str(export))
     assert ran.status == 1
     assert "may bring it back" in ran.err
+    assert run("-p", "Hello").status == 1
     assert not key.exists()
     ran = run("check", "--repair")
     assert (ran.status, "lost: secret.key" in ran.out) == (1, True)
