@@ -90,8 +90,9 @@ def check(workspace: Workspace, settings: ArchiveSettings | None = None) -> Chec
         memory = Memory.open(workspace, settings=settings, reads_when_full=True)
     except Damaged as error:
         return CheckReport(problems=(IntegrityProblem("file", workspace.database.name, error.message),), pages=0)
-    problems = [IntegrityProblem("key", one.file, one.message) for one in secret_damages(workspace.secret)]
+    problems = list[IntegrityProblem]()
     try:
+        problems += [IntegrityProblem("key", one.file, one.message) for one in secret_damages(workspace.secret)]
         problems += memory.cold.check()
         problems += memory.vault.check()
         problems += [one.problem for one in MirrorRecovery(workspace.conversations, memory.cold).missing()]
