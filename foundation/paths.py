@@ -163,6 +163,11 @@ class Workspace(Struct, frozen=True):
         return (self.state if self.unwritable else self.own) / "versions"
 
     @property
+    def stored_versions(self) -> Path:
+        """The versions that are in the workspace itself, also where it is only read."""
+        return self.state / "versions"
+
+    @property
     def checkpoints(self) -> Path:
         """What files of a project held before a tool changed them."""
         return (self.state if self.unwritable else self.own) / "checkpoints"

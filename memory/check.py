@@ -1,6 +1,7 @@
 """Integrity check of a workspace, and its repair."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -9,18 +10,24 @@ from typing import Any
 from msgspec import Struct
 
 from foundation.clock import from_ms, iso
-from foundation.files import list_files, read_bytes
+from foundation.figures import counted
+from foundation.files import UnsafePath, list_files, list_folders, read_bytes
 from foundation.names import DRAFT, MIRROR, Grammar
-from foundation.paths import Workspace, is_draft_name
+from foundation.paths import LINKABLE_FILES, Workspace, is_draft_name
 from foundation.program import PROGRAM
 from memory.archive.repair.from_mirrors import MirrorRecovery, MissingTurns
 from memory.archive.repair.quarantine import Quarantine
 from memory.archive.repair.repair import repair
 from memory.cold.integrity.forged_names import forged, remove_forged
+from memory.cold.integrity.header import put_right
 from memory.cold.integrity.salvage import salvage_store
+from memory.cold.mirrors.mirrors import ChangedMirror
 from memory.cold.mirrors.parse import misnamed_mirrors
-from memory.errors import Damaged, StoreError
+from memory.cold.secret import repair_secret, secret_damages
+from memory.conversations import FORGOTTEN
+from memory.errors import Damaged, MemoryFailure, StoreError
 from memory.forgotten.journal import ForgetJournal
+from memory.forgotten.tombstones import Tombstones
 from memory.memory import Memory
 from memory.names import shown
 from memory.records import IntegrityProblem
@@ -28,6 +35,7 @@ from memory.settings import ArchiveSettings
 from memory.versions.file_history import is_versioned
 from memory.versions.lost import lost_sentence
 from memory.versions.objects import MOST_BYTES
+from memory.versions.store import VersionStore
 
 
 class CheckReport(Struct, frozen=True, kw_only=True):
@@ -42,6 +50,8 @@ class CheckReport(Struct, frozen=True, kw_only=True):
     """Why it was only read, where its disk is full; "" otherwise."""
     known_lost: tuple["LostVersion", ...] = ()
     """Versions of files that a repair has named as lost before: no problems."""
+    notes: tuple[str, ...] = ()
+    """What a person may have done on purpose, as sentences: no problems."""
 
     def as_json(self) -> Mapping[str, Any]:
         """The object of `palimpsest check --json`, less its schema."""
@@ -57,19 +67,21 @@ class CheckReport(Struct, frozen=True, kw_only=True):
             "lost": list(self.lost),
             "kept_at": str(self.kept_at) if self.kept_at else None,
             "known_lost": [{"message": one.message, "since": iso(from_ms(one.since_ms))} for one in self.known_lost],
+            "notes": list(self.notes),
         }
 
     @property
     def known_lost_sentence(self) -> str:
         """How many versions are known to be lost, and since when; "" for none."""
-        return lost_sentence([one.since_ms for one in self.known_lost])
+        return lost_sentence([one.since_ms for one in self.known_lost for _ in range(one.count)])
 
 
 class LostVersion(Struct, frozen=True):
-    """What is lost, as a sentence, and since when a person knows."""
+    """What is lost, as a sentence, since when a person knows, and how many versions it is."""
 
     message: str
     since_ms: int
+    count: int = 1
 
 
 def check(workspace: Workspace, settings: ArchiveSettings | None = None) -> CheckReport:
@@ -80,21 +92,22 @@ def check(workspace: Workspace, settings: ArchiveSettings | None = None) -> Chec
         return CheckReport(problems=(IntegrityProblem("file", workspace.database.name, error.message),), pages=0)
     problems = list[IntegrityProblem]()
     try:
+        problems += [IntegrityProblem("key", one.file, one.message) for one in secret_damages(workspace.secret)]
         problems += memory.cold.check()
         problems += memory.vault.check()
         problems += [one.problem for one in MirrorRecovery(workspace.conversations, memory.cold).missing()]
         problems += [one.problem for one in forged_files(workspace)]
-        of_versions, known_lost = _version_problems(memory)
+        of_versions, known_lost = _version_problems(_stored_versions(memory))
         problems += of_versions
-        problems += [
-            IntegrityProblem("tombstones", damage.file, damage.message)
-            for damage in memory.conversations.tombstones.damages()
-        ]
-        problems += _open_jobs(workspace)
+        problems += _forgetting_problems(workspace)
         notice = memory.access.notice if memory.access and memory.workspace.unwritable else ""
         pages = len(memory.vault.pages())
         return CheckReport(
-            problems=_without_duplicates(problems), pages=pages, notice=notice, known_lost=tuple(known_lost)
+            problems=_without_duplicates(problems),
+            pages=pages,
+            notice=notice,
+            known_lost=tuple(known_lost),
+            notes=tuple(_mirror_notes(memory.mirrors.changed())),
         )
     except (Damaged, StoreError) as error:
         if not problems and not isinstance(error, Damaged):
@@ -105,15 +118,38 @@ def check(workspace: Workspace, settings: ArchiveSettings | None = None) -> Chec
         memory.close()
 
 
-def _version_problems(memory: Memory) -> tuple[list[IntegrityProblem], list[LostVersion]]:
+def _stored_versions(memory: Memory) -> VersionStore:
+    """The versions that are in the workspace, also where it is only read: then none is looked for there elsewhere."""
+    return VersionStore(memory.workspace.stored_versions, memory.cold.clock)
+
+
+def _version_problems(store: VersionStore) -> tuple[list[IntegrityProblem], list[LostVersion]]:
     """What is damaged of the versions, and what a repair has named as lost before."""
-    found = memory.versions.store.check()
+    try:
+        found = store.check()
+    except OSError as error:  # a link, a file of another owner, or one that may not be read
+        reason = error.message if isinstance(error, UnsafePath) else f"{error.strerror}."
+        return [IntegrityProblem("version", "manifest", f"The versions cannot be read: {reason}")], []
     problems = [
         IntegrityProblem("version", str(one.version.number) if one.version else "manifest", one.message)
         for one in found
         if one.lost_since_ms is None
     ]
-    return problems, [LostVersion(one.message, one.lost_since_ms) for one in found if one.lost_since_ms is not None]
+    known = [LostVersion(one.message, one.lost_since_ms, one.count) for one in found if one.lost_since_ms is not None]
+    return problems, known
+
+
+def _forgetting_problems(workspace: Workspace) -> list[IntegrityProblem]:
+    """What no longer keeps forgotten texts from coming back, and what is not forgotten yet."""
+    written = ForgetJournal(workspace.forgotten).tombstones()
+    damages = _tombstones(workspace).damages(written)
+    found = [IntegrityProblem("tombstones", damage.file, damage.message) for damage in damages]
+    return [*found, *_open_jobs(workspace)]
+
+
+def _tombstones(workspace: Workspace) -> Tombstones:
+    """The files alone: a check makes no key."""
+    return Tombstones(workspace.database.with_name(FORGOTTEN), b"")
 
 
 def _open_jobs(workspace: Workspace) -> list[IntegrityProblem]:
@@ -124,9 +160,11 @@ def _open_jobs(workspace: Workspace) -> list[IntegrityProblem]:
 def check_and_repair(workspace: Workspace, now: datetime, settings: ArchiveSettings | None = None) -> CheckReport:
     """Checks and repairs; a copy of each damaged file is kept in `.palimpsest/damaged/`."""
     settings = settings or ArchiveSettings()
-    before = check(workspace, settings)
     mended, lost = list[str](), list[str]()
     quarantine = Quarantine(workspace.damaged, now)
+    if header := put_right(workspace.database, quarantine.folder):
+        mended.append(header)
+    before = check(workspace, settings)
     if any(one.what == "file" for one in before.problems):
         found = salvage_store(workspace.database, quarantine.folder)
         broken = f": some of {', '.join(found.broken)}" if found.broken else ""
@@ -155,13 +193,21 @@ def check_and_repair(workspace: Workspace, now: datetime, settings: ArchiveSetti
             quarantine.copy_database(memory.cold)
             mirrors.restore([one])
             _report_restored(one, mended, lost)
-        of_tombstones = memory.conversations.tombstones.repair(quarantine.copy_path)
-        mended += of_tombstones[0]
-        lost += of_tombstones[1]
-        mended += memory.versions.store.mend(partial(_versioned_file, workspace), quarantine.copy_path)
-        known_lost = _version_problems(memory)[1]
+        mended += _write_mirrors(memory)
+        written = ForgetJournal(workspace.forgotten).tombstones()
+        for done in (
+            repair_secret(workspace.secret, quarantine.copy_path),
+            _tombstones(workspace).repair(quarantine.copy_path, written),
+        ):
+            mended += done[0]
+            lost += done[1]
+        mended += memory.versions.store.mend(
+            partial(_versioned_file, workspace), quarantine.copy_path, _versioned_names(workspace)
+        )
+        known_lost = _version_problems(memory.versions.store)[1]
         lost += [one.message for one in memory.versions.store.record_lost()]
         left = [*(one.problem for one in mirrors.missing()), *_open_jobs(workspace)]
+        notes = tuple(_mirror_notes(memory.mirrors.changed()))
         pages = len(memory.vault.pages())
     finally:
         memory.close()
@@ -172,7 +218,34 @@ def check_and_repair(workspace: Workspace, now: datetime, settings: ArchiveSetti
         lost=tuple(lost),
         kept_at=quarantine.place,
         known_lost=tuple(known_lost),
+        notes=notes,
     )
+
+
+def _mirror_notes(changed: Sequence[ChangedMirror]) -> Iterator[str]:
+    """A sentence each about the mirrors that are not there and those that were edited, or are damaged."""
+    for is_there, what, then in (
+        (False, "not there", "writes {} anew, as the next turn does."),
+        (True, "not as written here: edited by hand, or damaged", "writes {} anew and keeps the text as a version."),
+    ):
+        names = [one.name for one in changed if one.is_there is is_there]
+        if names:
+            listed = ", ".join(names[:_MOST_NAMED]) + " …" * (len(names) > _MOST_NAMED)
+            be, each = ("is", "it") if len(names) == 1 else ("are", "each")
+            repairs = f"`{PROGRAM} check --repair` {then.format(each)}"
+            yield f"{counted(len(names), 'mirror')} in conversations/ {be} {what} ({listed}). {repairs}"
+
+
+_MOST_NAMED = 5
+
+
+def _write_mirrors(memory: Memory) -> Iterator[str]:
+    """Writes mirrors anew that are not as they were written; gives a sentence for each."""
+    for one in memory.mirrors.changed():
+        with suppress(OSError, MemoryFailure):  # a link, or a file of another owner: it is named still
+            memory.mirrors.update(one.conversation)
+            kept = "; the text that it had is kept in .palimpsest/versions" if one.is_there else ""
+            yield f"conversations/{one.name}: written anew from the database{kept}."
 
 
 def _versioned_file(workspace: Workspace, name: str) -> bytes:
@@ -181,6 +254,13 @@ def _versioned_file(workspace: Workspace, name: str) -> bytes:
         raise FileNotFoundError(name)
     first, *below = name.split("/")
     return read_bytes(workspace.followed(first).joinpath(*below), most=MOST_BYTES)
+
+
+def _versioned_names(workspace: Workspace) -> list[str]:
+    """The relative names of the files of which versions are kept."""
+    notes = (f"memory/{path.name}" for path in list_files(workspace.memory_dir))
+    skills = (f"skills/{folder.name}/SKILL.md" for folder in list_folders(workspace.skills))
+    return [name for name in (*LINKABLE_FILES, *notes, *skills) if is_versioned(name)]
 
 
 def _without_forged_names(memory: Memory, quarantine: Quarantine) -> list[str]:

@@ -152,6 +152,10 @@ def restore(place: str, target: Path, at: str | None, *, skip_damaged: bool) -> 
     Each file is compared with its hash before and after it is written; then the workspace is checked as `check` does.
     Exit 1 where that finds something, or a file was left out. TARGET appears only when it is complete.
     """
+    from msgspec import structs
+
+    from agent.checkpoints.check import check_checkpoints
+    from foundation.paths import Workspace
     from memory.backup.choice import choose_snapshot, ids_after
     from memory.backup.restore import restore as restore_snapshot
     from memory.backup.snapshot import snapshot_ids
@@ -170,7 +174,8 @@ def restore(place: str, target: Path, at: str | None, *, skip_damaged: bool) -> 
             skip_damaged=skip_damaged,
             on_file=count,
         )
-    problems = result.report.problems
+    problems = (*result.report.problems, *check_checkpoints(Workspace(result.target).checkpoints))
+    report = structs.replace(result.report, problems=problems)
     if invocation.json:
         output.json_object(
             {
@@ -181,7 +186,7 @@ def restore(place: str, target: Path, at: str | None, *, skip_damaged: bool) -> 
                 "files": result.files,
                 "bytes": result.bytes,
                 "left_out": list(result.left_out),
-                "check": result.report.as_json(),
+                "check": report.as_json(),
             }
         )
     else:
@@ -192,7 +197,7 @@ def restore(place: str, target: Path, at: str | None, *, skip_damaged: bool) -> 
         for problem in problems:
             output.line(f"{problem.what} {problem.where}: {problem.message}")
         if not problems:
-            output.narrate(f"The workspace was checked: all is well; {result.report.pages:,} pages were read.")
+            output.narrate(f"The workspace was checked: all is well; {report.pages:,} pages were read.")
         if snapshot.packs_at:
             output.narrate(f"Packs are at {snapshot.packs_at} and are not part of the backup.")
         output.narrate(f"Open it with `{own_command('--workspace', str(result.target))}`; `--trust` trusts it first.")

@@ -34,6 +34,9 @@ def command(*, repair: bool) -> None:
     Versions of files that nothing mends are named and recorded as lost: a later check counts them in one line, and is
     no failure for them. Where their bytes come back, they are whole again.
 
+    Mirrors in conversations/ that are missing or not as they were written are noted, which is no failure: a person may
+    have deleted or edited them. With --repair they are written anew, and an edit is kept as a version.
+
     Conversations that the database has lost come back from their files in conversations/, as far as those tell.
 
     Exit 1 where something is wrong still, or was lost. Without --repair nothing is changed but the note of the check.
@@ -75,6 +78,8 @@ def _print_report(report: CheckReport, *, repair: bool) -> None:
         output.line(f"{problem.what} {problem.where}: {problem.message}")
     if report.kept_at:
         output.narrate(f"What was damaged is kept in {report.kept_at}.")
+    for note in report.notes:
+        output.narrate(note)
     if report.known_lost:
         output.narrate(f"{report.known_lost_sentence} `{PROGRAM} memory log` names them.")
     if not report.problems and not report.lost:

@@ -79,7 +79,7 @@ def command(file: Path, form: str | None, source: str | None, scope: str | None)
     if hidden := report.bad_count - sum(number for _, number in report.reasons):
         output.narrate(f"… and {hidden:,} more.")
     if report.redacted:
-        output.narrate(f"{report.redacted:,} private spans and secrets were taken out.")
+        output.narrate(f"Private spans and secrets that were taken out: {report.redacted:,}.")
     _print(report, as_json=invocation.json)
     invocation.status = 1 if report.refused else 0
 

@@ -99,11 +99,11 @@ async def _consented(session: Session) -> Outcome:
 
 
 async def _undone(session: Session) -> Outcome:
-    from memory.upkeep.retention import undo, undoable, undone_sentence
+    from memory.upkeep.retention import NothingToTakeBack, undo, undoable, undone_sentence
 
     newest = await asyncio.to_thread(undoable, session.memory)
     if newest is None:
-        raise Misuse("Nothing to take back", "No archiving by a rule or from /clean is left to take back.")
+        raise NothingToTakeBack
 
     async def run(on_page: OnPage) -> Outcome:
         return TextResult(undone_sentence(await asyncio.to_thread(undo, session.memory, on_page)))

@@ -15,7 +15,7 @@ from memory.memory import Memory
 from memory.versions.cause import Author
 from memory.versions.file_history import is_versioned
 from memory.versions.manifest import Version
-from memory.versions.store import VersionStore
+from memory.versions.store import NoSuchVersion, VersionStore
 
 MOST_LINES = 4_000  # of a difference that is shown
 AUTHORS: Final = {
@@ -58,13 +58,13 @@ class VersionRow(Struct, frozen=True):
 
 
 def version_rows(memory: Memory, path: str | None = None, *, most: int = 0) -> list[VersionRow]:
-    """The versions, the newest first, at most so many where `most` is given. Raises Misuse for a file without any."""
+    """The versions, the newest first, at most `most`. Raises NoSuchVersion for a file without any."""
     look_at_files(memory)
     store = memory.versions.store
     versions = store.versions(path)
     if path is not None and not versions:
         known = ", ".join(files_with_versions(memory)) or "none yet"
-        raise Misuse("No versions", f"No versions of {path} are kept.", f"Files with versions: {known}.")
+        raise NoSuchVersion("No versions", f"No versions of {path} are kept.", f"Files with versions: {known}.")
     rows: list[VersionRow] = []
     last: dict[str, list[str] | None] = {}  # the lines of each file in its version before; None for damaged ones
     for version in versions[-most:]:

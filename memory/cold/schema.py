@@ -1,5 +1,6 @@
 """Schema migrations: the numbered SQL files of migrations/, forward only, all due ones in one transaction."""
 
+import functools
 from collections.abc import Sequence
 from importlib.resources import files
 
@@ -10,7 +11,7 @@ from foundation.program import PROGRAM
 from memory.cold.integrity.foreign_objects import foreign_parts
 from memory.cold.integrity.row_hashes import seal_unsealed
 from memory.cold.integrity.row_seals import fill_seals
-from memory.cold.sql import fetch, pragma, run
+from memory.cold.sql import SqlRow, fetch, pragma, run
 from memory.errors import CannotOpen, Damaged
 from memory.names import shown
 
@@ -34,7 +35,8 @@ def released() -> tuple[Migration, ...]:
 def migrate(connection: apsw.Connection, migrations: Sequence[Migration] | None = None) -> int:
     """Migrates the store to the newest schema; gives its number.
 
-    Raises CannotOpen where the store is of a newer program, or of another one.
+    Raises CannotOpen where the store is of a newer program, or of another one; Damaged where the number in its header
+    is not that of its tables.
     """
     ours = migrations is None
     migrations = released() if migrations is None else migrations
@@ -45,10 +47,10 @@ def migrate(connection: apsw.Connection, migrations: Sequence[Migration] | None 
     try:
         run(connection, "PRAGMA defer_foreign_keys = ON")
         found = _version(connection)
+        if ours:
+            _refuse_damaged(connection, found)
         _refuse_foreign(connection, found, newest)
-        for migration in migrations:
-            if migration.number > found:
-                run(connection, migration.sql)
+        _run_due(connection, migrations, found, ours=ours)
         if ours and found < SEALED:
             seal_unsealed(connection)
         if ours:
@@ -62,10 +64,71 @@ def migrate(connection: apsw.Connection, migrations: Sequence[Migration] | None 
     return newest
 
 
+def schema_of(connection: apsw.Connection) -> int | None:
+    """The released schema whose tables, columns, indexes and triggers the store has; None where it is none of them."""
+    parts = _parts(connection)
+    return next((number for number, known in _released_parts().items() if known == parts), None)
+
+
+@functools.cache
+def _released_parts() -> dict[int, frozenset[SqlRow]]:
+    """The parts of each released schema, the newest first."""
+    parts = dict[int, frozenset[SqlRow]]()
+    empty = apsw.Connection(":memory:")
+    try:
+        for migration in released():
+            run(empty, migration.sql)
+            parts[migration.number] = _parts(empty)
+    finally:
+        empty.close()
+    return dict(reversed(parts.items()))
+
+
+def _parts(connection: apsw.Connection) -> frozenset[SqlRow]:
+    ours = "name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+    parts = fetch(connection, f"SELECT type, name, tbl_name FROM sqlite_schema WHERE {ours}")
+    tables = [name for kind, name, _ in parts if kind == "table"]
+    columns = [("column", table, row[0]) for table in tables for row in fetch(connection, _COLUMNS, (table,))]
+    return frozenset((*parts, *columns))
+
+
+_COLUMNS = "SELECT name FROM pragma_table_info(?)"
+
+
+def _run_due(connection: apsw.Connection, migrations: Sequence[Migration], found: int, *, ours: bool) -> None:
+    try:
+        for migration in migrations:
+            if migration.number > found:
+                run(connection, migration.sql)
+    except apsw.SQLError as error:
+        if not ours:
+            raise
+        raise Damaged(
+            "Damaged store",
+            f"The database cannot be brought from schema {found} to {migrations[-1].number}: {error}.",
+            f"`{PROGRAM} check --repair` puts its rows into a new one, and keeps a copy of this one.",
+        ) from error
+
+
+def _refuse_damaged(connection: apsw.Connection, found: int) -> None:
+    """Raises Damaged where a number in the header is not that of the tables: no migration may run over these."""
+    actual, is_marked = schema_of(connection), _application(connection) == APPLICATION_ID
+    if actual is None or (actual == found and is_marked):
+        return
+    says = f"says that it has schema {found}" if is_marked else "is not marked as a store of this program"
+    raise Damaged(
+        "Damaged store",
+        f"The header of the database is damaged: it {says}, and its tables are those of schema {actual}.",
+        f"`{PROGRAM} check --repair` puts it right, and keeps a copy of it first.",
+    )
+
+
 def is_older(connection: apsw.Connection) -> bool:
-    """Whether a migration is due. Raises CannotOpen where the store is of a newer program, or of another one."""
+    """Whether a migration is due. Raises CannotOpen for the store of a newer program or of another one, and Damaged."""
     newest, found = released()[-1].number, _version(connection)
-    _refuse_foreign(connection, found, newest)
+    if found != newest or _application(connection) != APPLICATION_ID:
+        _refuse_damaged(connection, found)
+        _refuse_foreign(connection, found, newest)
     return found < newest
 
 

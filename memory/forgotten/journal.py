@@ -6,6 +6,7 @@ The name of the file says whether the job is open, so that a start looks at name
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -112,6 +113,14 @@ class ForgetJournal:
                     f"Delete it, and forget again: `{PROGRAM} forget`.",
                 ) from error
         raise FileNotFoundError(self.folder / f"{id_}{_OPEN}")
+
+    def tombstones(self) -> int:
+        """How many tombstones the jobs that can be read have written, at least."""
+        count = 0
+        for id_ in self.ids():
+            with suppress(FileNotFoundError, Damaged):
+                count += max(0, self.read(id_).counts.get("tombstones", 0))
+        return count
 
     def write(self, job: ForgetJob) -> None:
         """Stores the job, synced, under the name that says whether it is finished."""

@@ -28,6 +28,8 @@ SHORTEST_TEXT: Final = 16
 _LOCK_SECONDS: Final = 10
 _MOST_NAMED: Final = 5  # lines
 _COPY: Final = "tombstones.jsonl"
+_KNOWN_LOST: Final = "lost"  # how many a repair has named as lost
+_MOST_DIGITS: Final = 12
 _AGAIN: Final = "an import may bring back what they kept out: forget it again then"
 
 _REPAIRS: Final = f"`{PROGRAM} check --repair` writes it anew."
@@ -89,6 +91,7 @@ class Tombstones:
     def __init__(self, path: Path, secret: bytes) -> None:
         self._path = path
         self._copy = path.with_suffix("") / _COPY
+        self._known_lost = path.with_suffix("") / _KNOWN_LOST
         self._secret = secret
         self._lock = Lock()
         self._read: tuple[tuple[Signature, Signature], tuple[EntryTombstone, ...]] | None = None
@@ -141,12 +144,13 @@ class Tombstones:
                     add_lines(path, lines)
             return len(every) - len(keys)
 
-    def damages(self) -> list[TombstoneDamage]:
-        """What either file has lost. Raises OSError."""
+    def damages(self, written: int = 0) -> list[TombstoneDamage]:
+        """What either file has lost; `written` is how many tombstones the jobs wrote, at least. Raises OSError."""
         main, copy = _parsed(self._path), _parsed(self._copy)
-        if not copy.exists and not main.checked and not main.damaged:  # of an earlier version
+        lost = self._lost(main, copy, written)
+        if not copy.exists and not main.checked and not main.damaged and not lost:  # of an earlier version
             return []
-        every, lost = len(_union(main, copy)), _lost(main, copy)
+        every = len(_union(main, copy))
         found: list[TombstoneDamage] = []
         for path, file, other in ((self._path, main, self._copy), (self._copy, copy, self._path)):
             missing = every - len(file.keys)
@@ -157,27 +161,47 @@ class Tombstones:
             sentences += [f"Only in {self._name(other)}: {counted(missing, 'tombstone')}."] if missing else []
             sentences += [f"In neither file: {counted(lost, 'tombstone')}; {_AGAIN}."] if lost and file.damaged else []
             found.append(TombstoneDamage(self._name(path), f"{' '.join(sentences)} {_REPAIRS}"))
+        if lost and not (main.damaged or copy.damaged):  # cut at the end of a line, filled with zeros, or gone
+            message = f"In neither file: {counted(lost, 'tombstone')}; {_AGAIN}. {_REPAIRS}"
+            found.append(TombstoneDamage(self._name(self._path), message))
         return found
 
-    def repair(self, keep: Callable[[Path], object]) -> tuple[list[str], list[str]]:
+    def repair(self, keep: Callable[[Path], object], written: int = 0) -> tuple[list[str], list[str]]:
         """Writes what is damaged anew; gives sentences about what was mended and what is lost.
 
-        `keep` stores a copy of a damaged file first. Raises OSError, LockTimeout.
+        `keep` stores a copy of a damaged file first; `written` as for `damages`. Raises OSError, LockTimeout.
         """
-        damages = {damage.file for damage in self.damages()}
+        damages = {damage.file for damage in self.damages(written)}
         if not damages:
             return [], []
         make_private_folder(self._copy.parent)
         with self._locked():
             main, copy = _parsed(self._path), _parsed(self._copy)
-            stones, lost = _union(main, copy), _lost(main, copy)
+            stones, lost = _union(main, copy), self._lost(main, copy, written)
+            if lost:
+                damages = {self._name(self._path), self._name(self._copy)}
             for path, file in ((self._path, main), (self._copy, copy)):
                 if self._name(path) in damages:
                     if file.exists:
                         keep(path)
                     write_atomically(path, b"".join(map(_encoded, stones)))
+            if written > len(stones):
+                write_atomically(self._known_lost, with_checksum(b"%d" % (written - len(stones))))
         mended = [f"{name}: written anew with {counted(len(stones), 'tombstone')}." for name in sorted(damages)]
         return mended, [f"In no file: {counted(lost, 'tombstone')}; {_AGAIN}."] if lost else []
+
+    def _lost(self, main: _StoneFile, copy: _StoneFile, written: int) -> int:
+        """How many tombstones at least are in neither file, less those that a repair has named as lost: each line of a
+        file holds another one."""
+        most, every = max(len(file.keys) + len(file.damaged) for file in (main, copy)), len(_union(main, copy))
+        return max(0, most - every, written - self._count_known_lost() - every)
+
+    def _count_known_lost(self) -> int:
+        try:
+            body = body_of(read_bytes(self._known_lost, owned=True).rstrip(b"\n")) or b""
+        except FileNotFoundError:
+            return 0
+        return int(body) if body.isdigit() and len(body) < _MOST_DIGITS else 0
 
     def _name(self, path: Path) -> str:
         return path.relative_to(self._path.parent).as_posix()
@@ -197,12 +221,6 @@ def _signature(path: Path) -> Signature:
 
 def _union(main: _StoneFile, copy: _StoneFile) -> tuple[EntryTombstone, ...]:
     return tuple({(stone.token, stone.text): stone for stone in (*main.stones, *copy.stones)}.values())
-
-
-def _lost(main: _StoneFile, copy: _StoneFile) -> int:
-    """How many tombstones at least are in neither file: each line of a file holds another one."""
-    most = max(len(file.keys) + len(file.damaged) for file in (main, copy))
-    return max(0, most - len(_union(main, copy)))
 
 
 def _encoded(stone: EntryTombstone) -> bytes:

@@ -11,11 +11,10 @@ from typing import Any, Final
 from msgspec import Struct, structs
 
 from foundation.clock import from_ms, to_ms
-from foundation.errors import Misuse
 from foundation.figures import counted
 from foundation.privacy import clear
 from foundation.sizes import MEGABYTE, format_size
-from memory.errors import NotFound
+from memory.errors import MemoryFailure, NotFound
 from memory.memory import Memory
 from memory.records import new_id
 from memory.settings import RetentionSettings
@@ -33,6 +32,15 @@ from memory.upkeep.state import (
 
 BY_RULE: Final = "a rule"
 BY_CONSENT: Final = "your consent"
+
+
+class NothingToTakeBack(MemoryFailure):
+    """No archiving is left that could be taken back."""
+
+    code = "nothing_to_take_back"
+
+    def __init__(self) -> None:
+        super().__init__("Nothing to take back", "No archiving by a rule or from /clean is left to take back.")
 
 
 class PlannedConversation(Struct, frozen=True, kw_only=True):
@@ -171,11 +179,11 @@ def undo(memory: Memory, on_entries: Callable[[int], None] = lambda _: None) -> 
 
     `on_entries` receives the number of entries that are back; an exception from it ends the work, to be gone on with.
 
-    Raises Misuse where there is none; Damaged where a page cannot be read: then the rest stays on pages.
+    Raises NothingToTakeBack where there is none; Damaged where a page cannot be read: then the rest stays on pages.
     """
     run, done = undoable(memory), 0
     if run is None:
-        raise Misuse("Nothing to take back", "No archiving by a rule or from /clean is left to take back.")
+        raise NothingToTakeBack
     for archived in run.archived:
         done += memory.vault.take_back(
             archived.ranges, archived.archives, lambda count, done=done: on_entries(done + count)

@@ -10,7 +10,7 @@ from typing import Final
 from foundation.clock import Clock, to_ms
 from foundation.files import LockTimeout, encode, list_files, list_folders, read_bytes
 from foundation.paths import Workspace
-from memory.versions.cause import BY_HAND, FOUND, Author, Cause, current_cause
+from memory.versions.cause import BY_HAND, FOUND, FOUND_AFTER_LOSS, Author, Cause, current_cause
 from memory.versions.manifest import Version
 from memory.versions.store import RecordedState, VersionStore
 
@@ -102,7 +102,7 @@ class FileHistory:
             return False
         if not self._has_begun:
             self._has_begun = True
-            if not self.store.versions():
+            if not self.store.has_begun():
                 with suppress(OSError, LockTimeout):
                     self._take_over_copies()
         return True
@@ -117,7 +117,9 @@ class FileHistory:
                     self.store.record(name, read_bytes(copy), _EARLIER, time_ms=to_ms(time))
 
     def _by_hand(self, name: str) -> Cause:
-        return BY_HAND if name in self._together.names or self.store.newest(name) else FOUND
+        if name in self._together.names or self.store.newest(name):
+            return BY_HAND
+        return FOUND_AFTER_LOSS if self.store.is_cut() else FOUND
 
     def _record(self, name: str, body: bytes | str | None, cause: Cause) -> None:
         raw = encode(body) if isinstance(body, str) else body

@@ -4,7 +4,6 @@ A file with one line: the SHA-256 of its JSON, a space, and the JSON, which hold
 cannot be read says nothing: then all is named as damage again.
 """
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -15,11 +14,12 @@ from foundation.clock import from_ms
 from foundation.figures import counted
 from foundation.files import read_bytes, remove, write_atomically
 from foundation.typed_json import decode_json
+from memory.versions.digest_line import body_of, with_digest
 
 
 class Damage(Struct, frozen=True):
-    """A damaged part: the SHA-256 of a content, or of a line of the manifest, and that of the bytes that are there
-    instead ("" for none). Other damage of the same part is another one."""
+    """A damaged part: the SHA-256 of a content and that of the bytes that are there instead ("" for none), or a kind of
+    damage of the manifest and what names it. Other damage of the same part is another one."""
 
     part: str
     there: str
@@ -41,8 +41,7 @@ class LostParts:
     def since(self) -> dict[Damage, int]:
         """When each was recorded as lost, in milliseconds since 1970."""
         try:
-            digest, _, body = read_bytes(self._path, owned=True).partition(b" ")
-            if digest == hashlib.sha256(body).hexdigest().encode():
+            if (body := body_of(read_bytes(self._path, owned=True))) is not None:
                 return {lost.damage: lost.since_ms for lost in decode_json(body, tuple[LostPart, ...])}
         except (OSError, msgspec.DecodeError):
             pass
@@ -52,8 +51,7 @@ class LostParts:
         """Replaces the record, atomically. Raises OSError."""
         parts = tuple(parts)
         if parts:
-            body = msgspec.json.encode(parts)
-            write_atomically(self._path, hashlib.sha256(body).hexdigest().encode() + b" " + body)
+            write_atomically(self._path, with_digest(msgspec.json.encode(parts)))
         else:
             remove(self._path, missing_ok=True)
 

@@ -15,9 +15,9 @@ from msgspec import Struct
 from foundation.files import append, read_bytes, status, write_atomically
 from foundation.typed_json import decode_json
 from memory.versions.cause import Author
+from memory.versions.digest_line import DIGEST, body_of, with_digest
 
 _TORN: Final = b" torn"  # at the end of a line that a crash cut off
-_DIGEST: Final = 64  # characters
 
 
 class Version(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -36,14 +36,17 @@ class Version(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 class _Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
     version: Version
-    after: str = ""  # the SHA-256 of the line before, "" for the first one
+    after: str = ""  # the SHA-256 of the line before, "" for the first one; `lost …` where lines before it were lost
+    lost: int = 0  # how many versions those were
 
 
 class ManifestLine(Struct, frozen=True):
-    """A line by its number, from 1 on, and the SHA-256 of its bytes."""
+    """A line by its number, from 1 on, and the SHA-256 of its bytes; where lines are missing before it, what it says
+    that it follows, and how many versions those were: one at least."""
 
     number: int
     sha256: str
+    lost: int = 1
 
 
 class ManifestContent(Struct, frozen=True):
@@ -55,6 +58,11 @@ class ManifestContent(Struct, frozen=True):
     gaps: tuple[ManifestLine, ...] = ()
     last: str = ""
     lacks: bytes = b""
+
+    @property
+    def lines(self) -> int:
+        """The lines that hold a version, those that cannot be read among them."""
+        return len(self.versions) + len(self.unreadable)
 
 
 class Manifest:
@@ -74,27 +82,35 @@ class Manifest:
             self._read = (signature, _parsed(read_bytes(self.path, owned=True)))
         return self._read[1]
 
-    def add(self, versions: Iterable[Version]) -> None:
-        """Appends the versions, synced at once. Raises OSError."""
+    def add(self, versions: Iterable[Version], after: str = "", lost: int = 0) -> None:
+        """Appends the versions, synced at once; where so many are lost before them, `after` names those (`lost_end`).
+
+        Raises OSError.
+        """
         content = self.content()
-        append(self.path, content.lacks + b"".join(_lines(versions, content.last)), sync=True)
+        lines = _lines(versions, after or content.last, lost)
+        append(self.path, content.lacks + b"".join(lines), sync=True)
 
     def rewrite(self, versions: Iterable[Version]) -> None:
         """Replaces the whole list, atomically."""
         write_atomically(self.path, b"".join(_lines(versions)))
 
 
-def _lines(versions: Iterable[Version], last: str = "") -> Generator[bytes]:
-    """The lines of these versions after a line with the SHA-256 `last`."""
+def lost_end(newest: int) -> str:
+    """What a line says that it follows, where the versions up to that number are missing before it."""
+    return f"lost {newest}"
+
+
+def _lines(versions: Iterable[Version], last: str = "", lost: int = 0) -> Generator[bytes]:
+    """The lines of these versions after a line with the SHA-256 `last`, the first with `lost`."""
     for version in versions:
-        line = _encoded(_Line(version=version, after=last))
-        last = line[:_DIGEST].decode()
+        line = _encoded(_Line(version=version, after=last, lost=lost))
+        last, lost = line[:DIGEST].decode(), 0
         yield line
 
 
 def _encoded(line: _Line) -> bytes:
-    body = msgspec.json.encode(line)
-    return hashlib.sha256(body).hexdigest().encode() + b" " + body + b"\n"
+    return with_digest(msgspec.json.encode(line)) + b"\n"
 
 
 def _parsed(body: bytes) -> ManifestContent:
@@ -111,22 +127,19 @@ def _parsed(body: bytes) -> ManifestContent:
             unreadable.append(ManifestLine(number, hashlib.sha256(text).hexdigest()))
             last = "?"
             continue
-        if last not in {line.after, "?"}:
-            gaps.append(ManifestLine(number, hashlib.sha256(text).hexdigest()))
+        if line.lost or last not in {line.after, "?"}:
+            gaps.append(ManifestLine(number, line.after or hashlib.sha256(text).hexdigest(), max(1, line.lost)))
         versions.append(line.version)
-        last = text[:_DIGEST].decode()
+        last = text[:DIGEST].decode()
     lacks = _TORN + b"\n" if rest else b""
     if (line := _decoded(rest)) is not None:  # all but its end was written
         versions.append(line.version)
-        last, lacks = rest[:_DIGEST].decode(), b"\n"
+        last, lacks = rest[:DIGEST].decode(), b"\n"
     return ManifestContent(tuple(versions), tuple(unreadable), tuple(gaps), last.strip("?"), lacks)
 
 
 def _decoded(text: bytes) -> _Line | None:
-    digest, _, body = text.partition(b" ")
-    if digest != hashlib.sha256(body).hexdigest().encode():
-        return None
     try:
-        return decode_json(body, _Line)
+        return None if (body := body_of(text)) is None else decode_json(body, _Line)
     except msgspec.DecodeError:
         return None

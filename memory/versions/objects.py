@@ -14,6 +14,7 @@ from foundation.files import (
     make_private_folder,
     read_bytes,
     remove,
+    status,
     sync_file,
     sync_folder,
     write_atomically,
@@ -90,6 +91,15 @@ class Objects:
     def names(self) -> list[str]:
         """The names of all contents."""
         return [place.name for folder in list_folders(self._folder) for place in list_files(folder)]
+
+    def base_of(self, name: str) -> str:
+        """The content that it is stored as a difference from; "" for a whole one. Raises Damaged, OSError."""
+        return self._read(name).base
+
+    def stored_ns(self, name: str) -> int:
+        """When its file was written, in nanoseconds since 1970."""
+        found = status(self._place(name))
+        return found.st_mtime_ns if found else 0
 
     def stored_digest(self, name: str) -> str:
         """The SHA-256 of the file that holds the content, sound or not; "" where there is none."""

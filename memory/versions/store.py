@@ -1,6 +1,6 @@
 """The versions of a workspace's files: `manifest` says who changed what, `objects` holds the texts."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import RLock
@@ -10,37 +10,32 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from foundation.clock import Clock, to_ms
-from foundation.errors import Misuse, PalimpsestError
-from foundation.files import FileLock, make_private_folder
+from foundation.errors import PalimpsestError
+from foundation.figures import counted
+from foundation.files import FileLock, exists, make_private_folder
 from foundation.program import PROGRAM
-from memory.errors import Damaged
+from memory.errors import Damaged, NotFound
 from memory.settings import VersionSettings
 from memory.versions.cause import Cause
+from memory.versions.head import HeadFile, ListHead, newest_number
 from memory.versions.lost import Damage, LostPart, LostParts
-from memory.versions.manifest import Manifest, ManifestContent, Version
+from memory.versions.manifest import Manifest, ManifestContent, Version, lost_end
 from memory.versions.objects import Objects, content_name
+from memory.versions.problems import VersionProblem, list_problems
+from memory.versions.recovery import found_again
 from memory.versions.retention import kept_versions
 
 MANIFEST: Final = "manifest"
 OBJECTS: Final = "objects"
 LOST: Final = "lost"
+HEAD: Final = "head"
 _LOCK_SECONDS: Final = 10
 
 
-class NoSuchVersion(Misuse):
+class NoSuchVersion(NotFound):
     """There is no version with this number, or none of this file."""
 
     code = "no_such_version"
-
-
-class VersionProblem(Struct, frozen=True):
-    """What is wrong with the versions, as a sentence."""
-
-    message: str
-    version: Version | None = None
-    damage: Damage = Damage("", "")
-    lost_since_ms: int | None = None
-    """Since when a person knows that nothing mends it; None for damage that nobody was told of."""
 
 
 class RecordedState(Struct, frozen=True):
@@ -61,6 +56,7 @@ class VersionStore:
         self._manifest = Manifest(folder / MANIFEST)
         self._objects = Objects(folder / OBJECTS, "version")
         self._by_path: tuple[ManifestContent | None, Mapping[str, Version]] = (None, {})
+        self._head = HeadFile(folder / HEAD)
         self._lost = LostParts(folder / LOST)
         self._lock = RLock()
         self._between_processes = FileLock(folder / "manifest.lock", timeout=_LOCK_SECONDS)
@@ -84,8 +80,8 @@ class VersionStore:
             return []
         make_private_folder(self._folder)
         with self._lock, self._between_processes:
-            newest = dict(self._newest())
-            number = max((each.number for each in self.versions()), default=0)
+            head, newest = self._begun(), dict(self._newest())
+            number = max(head.given, newest_number(self._manifest.content()))
             made: list[Version] = []
             for state in states:
                 last = newest.get(state.path)
@@ -95,8 +91,50 @@ class VersionStore:
                 made.append(version)
             self._objects.sync(version.sha256 for version in made if version.sha256)
             if made:
-                self._manifest.add(made)
+                self._add(made, head)
             return made
+
+    def _add(self, made: Sequence[Version], head: ListHead, found: int = 0) -> None:
+        """Adds lines. Those that the head misses, and that were not `found` again, stay missed: the first line says
+        that it follows them."""
+        missing = head.missing(self._manifest.content()) - found
+        if missing > 0:
+            self._manifest.add(made, lost_end(head.newest), missing)
+        else:
+            self._manifest.add(made)
+        with suppress(OSError, Damaged):  # the list has them; a damaged head is named by `check` until it is mended
+            self._head.read()
+            self._head.write(ListHead.of(self._manifest.content()))
+
+    def _begun(self) -> ListHead:
+        """The head. Written before the first content, so that contents without a list are those of a lost one."""
+        head = self._read_head()
+        if head == ListHead() and not exists(self._head.path):
+            self._head.write(head)
+        return head
+
+    def _read_head(self) -> ListHead:
+        """The head of the list. Without one that can be read it is that of the list as it is; where that is empty, as
+        many versions were in it as there are contents."""
+        with suppress(Damaged):
+            if (head := self._head.read()) is not None:
+                return head
+        content = self._manifest.content()
+        if content.lines:
+            return ListHead.of(content)
+        count = len(self._objects.names())
+        return ListHead(given=count, newest=count, lines=count)
+
+    def has_begun(self) -> bool:
+        """Whether there were versions, also where the list of them is lost."""
+        with self._lock:
+            return self._manifest.content().lines > 0 or self._read_head().given > 0
+
+    def is_cut(self) -> bool:
+        """Whether versions are missing from the list."""
+        with self._lock:
+            content = self._manifest.content()
+            return bool(content.unreadable or content.gaps or self._read_head().missing(content))
 
     def _stored(self, state: RecordedState, number: int, last: Version | None) -> Version:
         """The version of that number, with its content stored and not yet durable."""
@@ -183,7 +221,7 @@ class VersionStore:
                 for name in sorted({version.sha256 for version in after} - {""}):
                     with suppress(Damaged):
                         self._objects.make_whole(name)
-                self._manifest.rewrite(after)
+                self._replace(after)
             self._remove_unneeded(after)
             return changed
 
@@ -207,31 +245,32 @@ class VersionStore:
             return 0
         with self._lock, self._between_processes:
             content = self._manifest.content()
-            if content.unreadable or content.gaps:  # what cannot be read may need what would be deleted
+            if self.is_cut():  # what cannot be read may need what would be deleted
                 return 0
             kept = kept_versions(content.versions, now_ms, settings)
-            self._manifest.rewrite(kept)
+            self._replace(kept)
             self._remove_unneeded(kept)
             return len(content.versions) - len(kept)
+
+    def _replace(self, versions: Sequence[Version]) -> None:
+        """Replaces the list, its head first. What is missing at the end of the list stays missing."""
+        content, head = self._manifest.content(), self._read_head()
+        missing, newest = head.missing(content), max((version.number for version in versions), default=0)
+        self._head.write(
+            ListHead(
+                given=max(head.given, newest_number(content)),
+                newest=head.newest if missing else newest,
+                lines=len(versions) + missing,
+            )
+        )
+        self._manifest.rewrite(versions)
 
     def check(self) -> list[VersionProblem]:
         """Reads every version, and names what is damaged, also what was recorded as lost."""
         with self._lock:
             content = self._manifest.content()
-        place, since = self._manifest.path, self._lost.since()
-        problems = [
-            VersionProblem(
-                f"Line {line.number} of {place} cannot be read: the version that it names is lost.",
-                damage=Damage("line", line.sha256),
-            )
-            for line in content.unreadable
-        ]
-        problems += [
-            VersionProblem(
-                f"A version is missing from {place} before line {line.number}.", damage=Damage("gap", line.sha256)
-            )
-            for line in content.gaps
-        ]
+            problems = list_problems(self._manifest.path, content, self._read_head(), self._head.damage())
+        since = self._lost.since()
         for version in content.versions:
             try:
                 self.body(version)
@@ -267,7 +306,7 @@ class VersionStore:
     def lost_since(self) -> list[int]:
         """When each lost version was recorded as such; reads every version where there are any."""
         found = self.check() if self._lost.since() else []
-        return [one.lost_since_ms for one in found if one.lost_since_ms is not None]
+        return [one.lost_since_ms for one in found if one.lost_since_ms is not None for _ in range(one.count)]
 
     def is_lost(self, version: Version) -> bool:
         """Whether a person knows that this version cannot be read."""
@@ -277,17 +316,26 @@ class VersionStore:
     def _damage_of(self, version: Version) -> Damage:
         return Damage(version.sha256, self._objects.stored_digest(version.sha256))
 
-    def mend(self, current: Callable[[str], bytes], keep: Callable[[Path], None]) -> list[str]:
-        """Stores a damaged content anew where the file that it is of still holds it; gives a sentence for each.
+    def mend(
+        self, current: Callable[[str], bytes], keep: Callable[[Path], None], names: Iterable[str] = ()
+    ) -> list[str]:
+        """Stores a damaged content anew where the file that it is of still holds it, and adds versions that are found
+        again in the contents to a list without its end; gives sentences.
 
-        `current` reads a file by its relative name, `keep` puts a copy of a damaged one aside. Raises OSError,
-        LockTimeout.
+        `current` reads a file by its relative name, `keep` puts a copy of a damaged one aside, `names` are those of the
+        files as they are. Raises OSError, LockTimeout.
         """
-        damaged = [problem.version for problem in self.check() if problem.version is not None]
-        if not damaged:
-            return []
+        problems = self.check()
+        damaged = [problem.version for problem in problems if problem.version is not None]
         mended = list[str]()
+        if not problems:
+            return mended
         with self._lock, self._between_processes:
+            if any(problem.damage.part == "head" for problem in problems):
+                keep(self._head.path)
+                self._head.write(self._read_head())
+                mended.append(f"{self._head.path} was written anew, from the list of versions as it is.")
+            mended += self._find_again(current, keep, names)
             for version in damaged:
                 with suppress(OSError, PalimpsestError):  # the file is gone, or is none: the problem stays
                     body = current(version.path)
@@ -295,6 +343,26 @@ class VersionStore:
                         self._objects.put_again(body, keep)
                         mended.append(f"Version {version.number} of {version.path}: stored anew, from the file itself.")
         return mended
+
+    def _find_again(
+        self, current: Callable[[str], bytes], keep: Callable[[Path], None], names: Iterable[str]
+    ) -> list[str]:
+        content, head = self._manifest.content(), self._read_head()
+        if not head.missing(content):
+            return []
+        files = dict[str, bytes]()
+        for name in names:
+            with suppress(OSError, PalimpsestError):
+                files[name] = current(name)
+        number = max(head.given, newest_number(content)) + 1
+        found = found_again(self._objects, content.versions, files, number)
+        if not found:
+            return []
+        if exists(self._manifest.path):
+            keep(self._manifest.path)
+        self._add(found, head, found=len(found))
+        what = f"{counted(len(found), 'version')} found again by {'its text' if len(found) == 1 else 'their texts'}"
+        return [f"{self._manifest.path}: {what}, from number {number} on; who made them and why is lost."]
 
     def _remove_unneeded(self, kept: Sequence[Version]) -> None:
         self._objects.remove_all_but(version.sha256 for version in kept if version.sha256)

@@ -33,10 +33,12 @@ ALSO_TOUCHED = (
     ".palimpsest/prompt-history.jsonl",
     ".palimpsest/repack.lock",
     ".palimpsest/secret",
+    ".palimpsest/secret.copy",
     ".palimpsest/secret.lock",
     ".palimpsest/system.last-good.yaml",
     ".palimpsest/vectors",
     ".palimpsest/versions",
+    ".palimpsest/versions/head",
 )
 """Paths that a workspace may not have yet, and that some command makes."""
 FORMS = ("absolute", "relative", "dangling", "circle")

@@ -44,11 +44,7 @@ def salvage_store(database: Path, kept: Path) -> SalvageResult:
 
     No other program may have it open.
     """
-    make_private_folder(kept.parent)
-    make_private_folder(kept)
-    for ending in _BESIDE:
-        if exists(file := database.with_name(database.name + ending)):
-            write_atomically(kept / file.name, read_bytes(file, owned=True))
+    copy_store(database, kept)
     new = database.with_name(f"{database.name}.rebuilding")
     for ending in _BESIDE:
         remove(new.with_name(new.name + ending), missing_ok=True)
@@ -61,6 +57,15 @@ def salvage_store(database: Path, kept: Path) -> SalvageResult:
     replace(new, database)
     sync_folder(database.parent)
     return found
+
+
+def copy_store(database: Path, kept: Path) -> None:
+    """Copies the database and what SQLite keeps beside it to the folder `kept`. Raises OSError."""
+    make_private_folder(kept.parent)
+    make_private_folder(kept)
+    for ending in _BESIDE:
+        if exists(file := database.with_name(database.name + ending)):
+            write_atomically(kept / file.name, read_bytes(file, owned=True))
 
 
 def _fold_in(database: Path) -> None:

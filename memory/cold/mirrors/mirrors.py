@@ -55,6 +55,14 @@ class _WrittenFile(Struct, frozen=True):
     hash: "_Hash"
 
 
+class ChangedMirror(Struct, frozen=True):
+    """A mirror that is not there, or not as it was written: a person may have deleted or edited it."""
+
+    conversation: int  # its seq
+    name: str
+    is_there: bool
+
+
 class Mirrors:
     """Writes mirrors. Safe to call from any thread, and beside another process.
 
@@ -92,6 +100,25 @@ class Mirrors:
         sql = """SELECT seq FROM conversations WHERE kind = 'chat' AND source <> '' AND leaf IS NOT NULL
                  AND seq NOT IN (SELECT conversation FROM mirrors) ORDER BY seq"""
         return [seq for (seq,) in self._cold.read(lambda db: fetch(db, sql))]
+
+    def changed(self) -> list[ChangedMirror]:
+        """The mirrors that are not as they were written last. Reads all of them, and changes nothing."""
+        sql = """SELECT conversation FROM mirrors JOIN conversations ON seq = conversation
+                 WHERE kind = 'chat' AND conversations.leaf IS NOT NULL AND head <> x'' ORDER BY conversation"""
+        found: list[ChangedMirror] = []
+        for (seq,) in self._cold.read(lambda db: fetch(db, sql)):
+            name = mirror_name(self._cold.conversation_at(seq))
+            path = self._workspace.conversations / name
+            row = self._cold.read(lambda db, seq=seq: _row(db, seq))
+            if not exists(path) or (row is not None and not self._is_readable_and_ours(seq, path, row)):
+                found.append(ChangedMirror(seq, name, exists(path)))
+        return found
+
+    def _is_readable_and_ours(self, seq: int, path: Path, row: _MirrorRow) -> bool:
+        try:
+            return self._is_ours(seq, path, row)
+        except OSError:  # a link, a folder, or a file of another owner
+            return False
 
     def renew(self) -> None:
         """Rewrites mirrors with text that the store has deleted."""

@@ -193,7 +193,8 @@ def test_an_archiving_is_taken_back_text_by_text(run: Run, root: Path, talk: Tal
     assert not list((root / ".palimpsest" / "packs").glob("*.pages"))
     assert run("check").status == 0
     assert read_state(Workspace(root)).runs[-1].undone
-    assert run("retention", "--undo").status == 2
+    nothing = run("retention", "--undo", "--json")
+    assert (nothing.status, nothing.json["error"]["code"]) == (1, "nothing_to_take_back")
 
 
 def test_pages_that_another_conversation_needs_stay_when_one_archiving_is_taken_back(

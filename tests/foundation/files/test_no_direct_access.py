@@ -87,6 +87,7 @@ ALLOWED = {
     "memory/cold/read_only.py StoreConnection": "SQLite opens by name; its files are checked first (check_store)",
     "memory/cold/store_file.py VFSFile": "the database that is open, which has been checked",
     "memory/cold/read_only.py Connection": "SQLite opens by name; its files are checked first (check_store)",
+    "memory/cold/schema.py Connection": "a database in memory, for the tables of each released schema",
     "memory/cold/store.py rename": "a conversation's title",
     "memory/conversations.py rename": "a conversation's title",
     "agent/commands/conversation.py rename": "a conversation's title",

@@ -7,9 +7,9 @@ import pytest
 
 from foundation.privacy import Cleared
 from memory.cold import ColdStore
-from memory.cold.sql import run
 from memory.errors import CannotOpen, ReadOnly
 from tests.memory.cold.drafts import answered, open_store, said
+from tests.memory.cold.released import load
 from tests.read_only_folder import sealed
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps rights in another way")
@@ -54,8 +54,7 @@ def test_a_journal_that_cannot_be_read_is_told_and_not_passed_over(cold: ColdSto
         open_store(folder / "cold.db")
 
 
-def test_an_older_store_is_told_as_that(cold: ColdStore, database: Path) -> None:
-    cold.write(lambda db: run(db, "PRAGMA user_version = 0"))
-    cold.close()
-    with sealed(database.parent) as folder, pytest.raises(CannotOpen, match="schema 0"):
+def test_an_older_store_is_told_as_that(database: Path) -> None:
+    load(3, database)
+    with sealed(database.parent) as folder, pytest.raises(CannotOpen, match="schema 3"):
         open_store(folder / "cold.db")

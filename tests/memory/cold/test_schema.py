@@ -5,9 +5,12 @@ from pathlib import Path
 import apsw
 import pytest
 
-from memory.cold.schema import APPLICATION_ID, Migration, migrate, released
+from foundation.privacy import Cleared
+from memory.cold.integrity.header import put_right
+from memory.cold.schema import APPLICATION_ID, Migration, migrate, released, schema_of
 from memory.cold.sql import fetch, pragma, run
-from memory.errors import CannotOpen
+from memory.cold.untrusted_store import untouched as untouched_store
+from memory.errors import CannotOpen, Damaged
 from tests.memory.cold.drafts import open_store, said
 from tests.memory.cold.released import SCHEMAS, load
 
@@ -75,6 +78,7 @@ def test_a_migration_that_fails_leaves_the_store_as_it_was(database: Path) -> No
 def test_a_newer_store_is_refused_and_left_alone(database: Path) -> None:
     open_store(database).close()
     db = apsw.Connection(str(database))
+    run(db, "CREATE TABLE moods (name TEXT) STRICT")
     run(db, "PRAGMA user_version = 99")
     db.close()
     with pytest.raises(CannotOpen, match=f"It has schema 99; this program knows schemas up to {released()[-1].number}"):
@@ -98,3 +102,81 @@ def test_a_new_store_says_whose_it_is(database: Path) -> None:
     cold = open_store(database)
     assert cold.read(lambda db: pragma(db, "application_id")) == APPLICATION_ID
     cold.close()
+
+
+# A header whose number is not that of the tables
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_a_released_store_is_known_by_its_tables(tmp_path: Path, number: int) -> None:
+    load(number, tmp_path / "cold.db")
+    db = apsw.Connection(str(tmp_path / "cold.db"))
+    assert schema_of(db) == number, "each schema has other tables or columns than the one before"
+
+
+def test_an_empty_store_and_another_programs_are_of_no_schema(tmp_path: Path) -> None:
+    db = apsw.Connection(str(tmp_path / "cold.db"))
+    assert schema_of(db) is None
+    run(db, "CREATE TABLE recipes (name TEXT)")
+    assert schema_of(db) is None
+
+
+@pytest.mark.parametrize("number", [-5, 0, 1, 9, 12, 15, 999])
+@pytest.mark.parametrize("untouched", [False, True])
+def test_a_damaged_number_is_named_and_no_migration_runs(database: Path, number: int, untouched: bool) -> None:
+    open_store(database).close()
+    write_pragma(database, "user_version", number)
+    before = database.read_bytes()
+    with pytest.raises(Damaged) as raised:
+        open_untouched(database) if untouched else open_store(database)
+    assert f"schema {number}, and its tables are those of schema {released()[-1].number}" in raised.value.message
+    assert "check --repair" in raised.value.hint
+    assert database.read_bytes() == before
+
+
+def test_a_damaged_mark_of_the_program_is_named(database: Path) -> None:
+    open_store(database).close()
+    write_pragma(database, "application_id", 7)
+    with pytest.raises(Damaged, match="is not marked as a store of this program, and its tables are those"):
+        open_store(database)
+
+
+@pytest.mark.parametrize(("pragma_name", "number"), [("user_version", 9), ("user_version", 999), ("application_id", 0)])
+def test_a_damaged_number_is_put_right_on_a_copy(database: Path, tmp_path: Path, pragma_name: str, number: int) -> None:
+    cold = open_store(database)
+    cold.new_conversation(Cleared("Trip"))
+    cold.close()
+    assert put_right(database, tmp_path / "kept") == ""
+    write_pragma(database, pragma_name, number)
+    damaged = database.read_bytes()
+    assert f"schema {released()[-1].number}" in put_right(database, tmp_path / "kept")
+    assert (tmp_path / "kept" / database.name).read_bytes() == damaged
+    cold = open_store(database)
+    assert [conversation.title for conversation in cold.conversations()] == ["Trip"]
+    assert cold.check() == []
+    cold.close()
+
+
+def test_a_store_of_another_shape_whose_number_is_too_low_is_damaged(database: Path) -> None:
+    open_store(database).close()
+    db = apsw.Connection(str(database))
+    run(db, "CREATE TABLE moods (name TEXT) STRICT")
+    run(db, "PRAGMA user_version = 9")
+    db.close()
+    with pytest.raises(Damaged, match="cannot be brought from schema 9"):
+        open_store(database)
+    assert put_right(database, database.parent / "kept") == ""
+
+
+def write_pragma(database: Path, name: str, number: int) -> None:
+    db = apsw.Connection(str(database))
+    run(db, f"PRAGMA {name} = {number}")
+    run(db, "PRAGMA wal_checkpoint(TRUNCATE)")
+    db.close()
+
+
+def open_untouched(database: Path) -> None:
+    scratch = database.parent.parent / "scratch"
+    scratch.mkdir()
+    connects = untouched_store(database, scratch)
+    connects().close()

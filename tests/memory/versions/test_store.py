@@ -2,6 +2,7 @@
 
 import random
 import threading
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
@@ -184,12 +185,139 @@ def test_a_line_that_was_taken_out_is_missed(store: VersionStore, tmp_path: Path
     assert "missing" in VersionStore(tmp_path / "versions", clock).check()[0].message
 
 
+Harm = Callable[[Path], object]
+HARMS: dict[str, Harm] = {
+    "cut": lambda manifest: manifest.write_bytes(manifest.read_bytes()[: manifest.stat().st_size // 2]),
+    "cut at a line": lambda manifest: manifest.write_bytes(b"".join(manifest.read_bytes().splitlines(True)[:4])),
+    "zeroed": lambda manifest: manifest.write_bytes(bytes(manifest.stat().st_size)),
+    "half zeroed": lambda manifest: manifest.write_bytes(manifest.read_bytes()[:900].ljust(2_000, b"\0")),
+    "emptied": lambda manifest: manifest.write_bytes(b""),
+    "deleted": lambda manifest: manifest.unlink(),
+}
+
+
+@pytest.mark.parametrize("harm", HARMS)
+def test_a_list_without_its_end_is_named_and_numbers_are_not_given_again(
+    tmp_path: Path, clock: FakeClock, harm: str
+) -> None:
+    folder = tmp_path / "versions"
+    write_versions(VersionStore(folder, clock), 9)
+    HARMS[harm](folder / "manifest")
+    (problem,) = VersionStore(folder, clock).check()
+    left = len(VersionStore(folder, clock).versions())
+    assert problem.message == f"{9 - left} versions are missing at the end of {folder / 'manifest'}, up to number 9."
+    version = VersionStore(folder, clock).record("memory/new.md", b"new", BY_HAND)
+    assert version
+    assert version.number == 10
+    (later,) = VersionStore(folder, clock).check()
+    assert later.message.startswith(f"{9 - left} versions are missing from")
+    assert later.damage == problem.damage
+
+
+@pytest.mark.parametrize("harm", HARMS)
+def test_a_lost_end_that_was_recorded_as_such_is_no_new_damage_later(
+    tmp_path: Path, clock: FakeClock, harm: str
+) -> None:
+    store = VersionStore(tmp_path / "versions", clock)
+    write_versions(store, 9)
+    HARMS[harm](tmp_path / "versions" / "manifest")
+    assert len(store.record_lost()) == 1
+    lost = store.lost_since()
+    assert len(lost) == 9 - len(store.versions())
+    store.record("memory/new.md", b"new", BY_HAND)
+    store.drop_whole()
+    assert store.record_lost() == []
+    assert store.lost_since() == lost
+
+
+def test_contents_without_a_list_and_its_head_are_those_of_a_lost_list(tmp_path: Path, clock: FakeClock) -> None:
+    folder = tmp_path / "versions"
+    held = write_versions(VersionStore(folder, clock), 9)
+    (folder / "manifest").unlink()
+    (folder / "head").unlink()
+    store = VersionStore(folder, clock)
+    assert "missing at the end" in store.check()[0].message
+    assert store.has_begun()
+    version = store.record("memory/new.md", b"new", BY_HAND)
+    assert version
+    assert version.number > len({body for body in held.values() if body})
+    assert "missing from" in VersionStore(folder, clock).check()[0].message
+
+
+@pytest.mark.parametrize("harm", [harm for harm in HARMS if harm != "half zeroed"])
+def test_lost_versions_are_found_again_by_their_texts(tmp_path: Path, clock: FakeClock, harm: str) -> None:
+    folder, body = tmp_path / "versions", dice_text(20_000)
+    store = VersionStore(folder, clock)
+    texts = dict[str, list[bytes]]()
+    for number in range(6):
+        for path in ("MEMORY.md", "memory/a.md"):
+            body += b"\n%d" % number
+            store.record(path, own := body + path.encode(), BY_HAND)
+            texts.setdefault(path, []).append(own)
+    store.record("memory/a.md", None, BY_HAND)
+    HARMS[harm](folder / "manifest")
+    left = VersionStore(folder, clock).versions()
+    kept: list[Path] = []
+    again = VersionStore(folder, clock)
+    (sentence,) = again.mend({"MEMORY.md": texts["MEMORY.md"][-1]}.__getitem__, kept.append, ["MEMORY.md"])
+    assert "found again by their texts, from number 14 on" in sentence
+    assert kept == ([] if harm == "deleted" else [folder / "manifest"])
+    for path in texts if left else ("MEMORY.md",):
+        versions = again.versions(path)
+        assert [again.body(version) for version in versions if version.sha256] == texts[path]
+    assert len({version.number for version in again.versions()}) == len(again.versions())
+    (problem,) = VersionStore(folder, clock).check()
+    assert problem.count == 13 - len(again.versions()), "what no file is known of, and that the file was removed"
+    assert again.mend({}.__getitem__, kept.append) == []
+
+
+def test_a_list_of_an_earlier_release_has_no_head_and_is_sound(tmp_path: Path, clock: FakeClock) -> None:
+    folder = tmp_path / "versions"
+    write_versions(VersionStore(folder, clock), 9)
+    (folder / "head").unlink()
+    store = VersionStore(folder, clock)
+    assert store.check() == []
+    store.record("memory/new.md", b"new", BY_HAND)
+    HARMS["cut"](folder / "manifest")
+    assert "missing at the end" in VersionStore(folder, clock).check()[0].message
+
+
+def test_a_damaged_head_is_named_and_written_anew(tmp_path: Path, clock: FakeClock) -> None:
+    folder = tmp_path / "versions"
+    write_versions(VersionStore(folder, clock), 9)
+    (folder / "head").write_bytes(bytes(60))
+    store = VersionStore(folder, clock)
+    assert [problem.message for problem in store.check()] == [
+        f"{folder / 'head'} cannot be read: it says how far the list of versions reaches."
+    ]
+    store.record("memory/new.md", b"new", BY_HAND)
+    assert len(store.check()) == 1, "the damage is not hidden by the next version"
+    kept: list[Path] = []
+    assert len(store.mend(lambda _: b"", kept.append)) == 1
+    assert kept == [folder / "head"]
+    assert store.check() == []
+
+
+def test_a_shorter_list_is_no_cut_one(store: VersionStore, tmp_path: Path, clock: FakeClock) -> None:
+    write_versions(store, 9)
+    clock.advance(timedelta(days=800).total_seconds())
+    assert store.keep(VersionSettings()) > 0
+    assert store.check() == []
+    HARMS["deleted"](tmp_path / "versions" / "manifest")
+    assert store.check() != []
+    assert store.keep(VersionSettings()) == 0
+
+
 @pytest.mark.parametrize("cut", [1, 2, 40, 100])
 def test_a_line_that_a_crash_cut_off_stops_nothing(tmp_path: Path, clock: FakeClock, cut: int) -> None:
     folder = tmp_path / "versions"
-    held = write_versions(VersionStore(folder, clock), 5)
-    manifest = folder / "manifest"
+    held = write_versions(VersionStore(folder, clock), 4)
+    head, manifest = folder / "head", folder / "manifest"
+    before = head.read_bytes()
+    last = VersionStore(folder, clock).record("AGENTS.md", b"cut off", BY_HAND)
+    held[last.number if last else 0] = b"cut off"
     manifest.write_bytes(manifest.read_bytes()[:-cut])
+    head.write_bytes(before)  # it is written after the line
     store = VersionStore(folder, clock)
     number = (store.record("memory/new.md", b"after the crash", BY_HAND) or store.versions()[0]).number
     again = VersionStore(folder, clock)
