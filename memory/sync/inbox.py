@@ -112,7 +112,7 @@ class Inbox:
                     found[1] += take_value(self._db, seq, operation)
             case ForgottenNamesOperation():
                 if (seq := self._conversation(operation.conversation)) is not None:
-                    found[1] += take_forgotten_names(self._db, seq, operation)
+                    found[2] += take_forgotten_names(self._db, seq, operation)
             case DeletionOperation():
                 found[2] += self._take_deletion(operation)
             case ForgettingOperation():
