@@ -203,9 +203,7 @@ def _print_results(invocation: Invocation, results: list[SyncResult], failures: 
         for sentence in result.news:
             output.line(sentence)
         if result.deleted:
-            output.line(
-                f"{counted(result.deleted, 'conversation')} that another device deleted {'is' if result.deleted == 1 else 'are'} gone here, too."
-            )
+            output.line(f"Deleted here, too, as on another device: {counted(result.deleted, 'conversation')}.")
         for name in result.held_back:
             output.narrate(
                 f"{name} stays on this device: it holds something private or a secret, cannot be read, or is too long."
