@@ -12,6 +12,7 @@ from foundation.privacy import TextSource, as_stored, clear
 from memory.cold.conversations import label, rename, unlabel
 from memory.cold.encoding import to_bytes, to_text
 from memory.cold.note_lines import pack_heard
+from memory.cold.recalled_copies import untitle_recalled
 from memory.cold.sql import fetch, first, run
 from memory.cold.sync_clock import see
 from memory.cold.sync_values import ValueKeys, hear_names, is_heard
@@ -74,7 +75,9 @@ def _take_forgettings(
         for (name,) in fetch(db, "SELECT label FROM labels WHERE conversation = ?", (conversation,)):
             if kept.get(name) is None:
                 _set(db, conversation, name, None)
-    elif not kept:
+        return True
+    untitle_recalled(db, conversation)
+    if not kept:
         _set(db, conversation, "", FORGOTTEN.encode())  # until a title comes whose writer knew of them
     return True
 

@@ -9,11 +9,13 @@ import pytest
 
 import memory.sync.segment as segment
 from foundation.privacy import clear
+from foundation.trust import Citation, Trust
 from memory.cold.sql import fetch, run
 from memory.cold.sync_words import forget_synced
 from memory.settings import SyncSettings
 from memory.sync.operation import ConversationKey, ForgottenNamesOperation, ValueOperation
 from memory.sync.renewal import LocationAccess, renew_locations
+from models.messages import RecalledSpan
 from tests.memory.forget.bytes_of import places_of
 from tests.memory.sync.courses import Course
 from tests.memory.sync.devices import Laptop, state_of
@@ -126,6 +128,22 @@ def test_a_title_that_was_set_elsewhere_meanwhile_gives_way(
     desk.run(place)
     assert {device.found(trip).title for device in (desk, laptop, tablet)} == {"[forgotten] plan"}
     assert words_left(place, *(device.workspace.root for device in (desk, laptop, tablet))) == {}
+
+
+def test_what_was_recalled_there_names_the_title_no_more(desk: Laptop, laptop: Laptop, place: Path) -> None:
+    trip = desk.talk("A plan", title=f"{WORD} plan")
+    desk.run(place)
+    laptop.run(place)
+    (entry,) = laptop.memory.conversations.all_entries(laptop.found(trip).seq)
+    cited = Citation(kind="entry", ref=entry.id, conversation=trip.id, title=f"{WORD} plan")
+    asked = laptop.say(laptop.talk(title="Other"), "What plan?", sent=(RecalledSpan("A plan", cited, Trust.EXACT),))
+    forget_there(desk, place)
+    laptop.run(place)
+    (span,) = laptop.memory.cold.entry(asked.seq).sent
+    assert isinstance(span, RecalledSpan)
+    assert (span.text, span.citation.title) == ("A plan", "")
+    assert words_left(laptop.workspace.root) == {}
+    assert laptop.memory.cold.check() == []
 
 
 def test_who_says_it_again_knowing_of_it_keeps_it(desk: Laptop, laptop: Laptop, place: Path) -> None:
