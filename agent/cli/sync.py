@@ -85,7 +85,7 @@ def add(location: str, name: str | None, encrypt: bool, key: Path | None, recipi
     if public:
         output.line(f"Encrypted for {public}")
         output.narrate(f"The key is {file}. Copy it to the other devices: `{PROGRAM} sync add LOCATION --key FILE`.")
-        output.narrate("Without it nobody reads what is there, neither do you: keep a copy.")
+        output.narrate("Without it nobody reads what is there, not even you: keep a copy.")
     output.narrate(_NEXT)
 
 
@@ -93,7 +93,8 @@ def add(location: str, name: str | None, encrypt: bool, key: Path | None, recipi
 def status() -> None:
     """Show this device, its locations, the other devices, and what could not be read.
 
-    Changes nothing. Exit 1 where a segment is damaged or of a newer version, 75 where a location does not answer.
+    Changes nothing. Exit 1 where a file is damaged, of a newer version, or a copy that another program made; 75 where
+    a location does not answer.
     """
     from agent.services.sync import open_location
     from memory.sync.last_run import last_runs
@@ -124,8 +125,8 @@ def status() -> None:
 def now(location: str | None) -> None:
     """Read what other devices wrote and write what is new here, at LOCATION or at all of them.
 
-    May be interrupted at any moment; the next run goes on. Exit 1 where a segment could not be read, 75 where a
-    location does not answer or another process syncs.
+    May be interrupted at any moment; the next run goes on. Exit 1 where a file could not be read, or is a
+    copy that another program made; 75 where a location does not answer or another process syncs.
     """
     from agent.services.sync import device_name, open_location, open_sync, unknown_location
 
@@ -202,7 +203,7 @@ def _print_results(invocation: Invocation, results: list[SyncResult], failures: 
         for sentence in result.news:
             output.line(sentence)
         if result.deleted:
-            output.line(f"{counted(result.deleted, 'conversation')} that another device deleted went here, too.")
+            output.line(f"Deleted here, too, as on another device: {counted(result.deleted, 'conversation')}.")
         for name in result.held_back:
             output.narrate(
                 f"{name} stays on this device: it holds something private or a secret, cannot be read, or is too long."
@@ -221,7 +222,7 @@ def _print_status(
         todo = "something is still to be written" if whole.unwritten else "everything is written"
         output.line(f"This device is {whole.device.name} ({whole.device.id}); {todo}.")
     if whole.waiting:
-        output.line(f"{counted(whole.waiting, 'message')} of other devices: what they answer has not arrived yet.")
+        output.line(f"Waiting for what they answer: {counted(whole.waiting, 'message')} of other devices.")
     if whole.due:
         output.line(f"{counted(whole.due, 'conversation')} that another device deleted will go at the next `sync now`.")
     for location, there, error in found:

@@ -7,7 +7,7 @@ import errno
 import os
 import stat
 from collections.abc import Generator, Iterable, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -20,6 +20,7 @@ from foundation.files import (
     list_files,
     list_names,
     make_private_folder,
+    open_for_reading,
     read_bytes,
     remove,
     resolve_path,
@@ -46,17 +47,19 @@ from memory.names import vetted
 
 LOCK = "backup.lock"
 _MARK = b"Devices sync by this folder. Leave this file: it shows that the disk is mounted.\n"
+_PASSING = (".", "~")  # what a program that carries files is still writing
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
 class PlaceKind(Struct, frozen=True):
     """What a place is for: the names of its files, and the noun for a person. `marker` is a file that a folder has once
-    it was made: an empty folder without it is one where a disk is not mounted."""
+    it was made: an empty folder without it is one where a disk is not mounted. `magic` begins each file."""
 
     grammar: Grammar
     noun: str
     lock: str
     marker: str = ""
+    magic: bytes = b""
 
 
 BACKUP = PlaceKind(BACKUP_FILE, "backup", LOCK)
@@ -76,6 +79,10 @@ class BackupPlace(Protocol):
 
     def foreign(self) -> list[str]:
         """What has the name of a file and is none: a folder, a link, a pipe."""
+        ...
+
+    def copies(self) -> list[str]:
+        """Files with other names that begin as one of the place does: what carries files keeps such copies."""
         ...
 
     def read(self, name: str) -> bytes:
@@ -133,6 +140,13 @@ class LocalPlace:
     def foreign(self) -> list[str]:
         with self._sentences("read"):
             return [path.name for path, status in self._named() if not stat.S_ISREG(status.st_mode)]
+
+    def copies(self) -> list[str]:
+        magic = self._kind.magic
+        with self._sentences("read"):
+            others = [path for path, status in scan(self.folder) if stat.S_ISREG(status.st_mode)] if magic else []
+            others = [path for path in others if not self._kind.grammar.fits(path.name)]
+            return [path.name for path in others if not path.name.startswith(_PASSING) and _begins(path, magic)]
 
     def read(self, name: str) -> bytes:
         try:
@@ -251,6 +265,9 @@ class RemotePlace:
     def foreign(self) -> list[str]:
         return []
 
+    def copies(self) -> list[str]:
+        return []
+
     def read(self, name: str) -> bytes:
         with self._sentences():
             return self._storage.read(name)
@@ -296,6 +313,12 @@ class RemotePlace:
             ) from error
         except Damaged as error:
             raise BackupDamaged(f"A file of the {self._noun} is missing", error.message) from error
+
+
+def _begins(path: Path, magic: bytes) -> bool:
+    with suppress(OSError), open_for_reading(path) as file:
+        return file.read(len(magic)) == magic
+    return False
 
 
 def open_place(address: str, here: Path, saved: Sequence[Path] = (), kind: PlaceKind = BACKUP) -> BackupPlace:

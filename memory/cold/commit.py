@@ -6,7 +6,7 @@ import apsw
 
 from foundation.clock import Clock, to_ms
 from memory.cold.integrity.row_seals import fill_seals
-from memory.cold.sync_clock import stamp_changes
+from memory.cold.sync_values import stamp_changes
 
 
 def before_commit(clock: Clock) -> Callable[[apsw.Connection], None]:

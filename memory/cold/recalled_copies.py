@@ -3,6 +3,8 @@
 Deleting the conversation blanks them. The fact and time of the recall stay.
 """
 
+from collections.abc import Callable
+
 import apsw
 import msgspec
 from msgspec import Struct, structs
@@ -24,6 +26,21 @@ def blank_recalled(db: apsw.Connection, conversation: int, beside: frozenset[str
     conversations are dropped, so that their next request is counted again. Call it in the transaction that deletes the
     conversation, before its own rows are deleted.
     """
+    return _changed(db, conversation, beside, _blanked)
+
+
+def untitle_recalled(db: apsw.Connection, conversation: int) -> list[int]:
+    """Takes the conversation's title from the citations of what was recalled of it, where the title was forgotten;
+    returns the seqs of the changed entries."""
+    return _changed(db, conversation, frozenset(), _untitled)
+
+
+def _changed(
+    db: apsw.Connection,
+    conversation: int,
+    beside: frozenset[str],
+    change: "Callable[[MessagePart, _ConversationScope], MessagePart]",
+) -> list[int]:
     row = first(db, "SELECT id FROM conversations WHERE seq = ?", (conversation,))
     if row is None:
         return []
@@ -40,10 +57,10 @@ def blank_recalled(db: apsw.Connection, conversation: int, beside: frozenset[str
             parts = to_parts(sent)
         except (ValueError, msgspec.MsgspecError):  # a damaged column: `check` names it
             continue
-        blanked = tuple(_blanked(part, whose) for part in parts)
-        if blanked == parts:
+        new = tuple(change(part, whose) for part in parts)
+        if new == parts:
             continue
-        run(db, "UPDATE entries SET sent = ? WHERE seq = ?", (from_parts(cleared_parts(blanked)), seq))
+        run(db, "UPDATE entries SET sent = ? WHERE seq = ?", (from_parts(cleared_parts(new)), seq))
         run(db, "DELETE FROM token_counts WHERE entry = ?", (seq,))
         for table in ("requests", "epochs"):
             run(db, f"DELETE FROM {table} WHERE conversation = ?", (where,))
@@ -89,3 +106,9 @@ def _blanked(part: MessagePart, whose: _ConversationScope) -> MessagePart:
             return Text(DELETED, injected="attachment")
         case _:
             return part
+
+
+def _untitled(part: MessagePart, whose: _ConversationScope) -> MessagePart:
+    if isinstance(part, RecalledSpan) and whose.has(part.citation):
+        return structs.replace(part, citation=structs.replace(part.citation, title=""))
+    return part

@@ -8,7 +8,7 @@ from typing import Final
 
 import apsw
 
-from memory.cold.sql import fetch, first, run, run_many
+from memory.cold.sql import first, run
 
 TICKS: Final = 1 << 16
 HIGHEST: Final = (1 << 47) * TICKS - 1  # some 4,000 years: a higher one is no clock
@@ -38,15 +38,3 @@ def tick(db: apsw.Connection, now_ms: int, count: int = 1) -> int:
 def see(db: apsw.Connection, clock: int) -> None:
     """Takes notice of another device's believable clock: what is changed here from now on gets a higher one."""
     run(db, "UPDATE sync_device SET clock = max(clock, ?)", (clock,))
-
-
-def stamp_changes(db: apsw.Connection, now_ms: int) -> None:
-    """Gives the changes of this transaction their clocks, before its commit."""
-    rows = fetch(db, "SELECT seq FROM sync_values WHERE clock IS NULL ORDER BY seq")
-    if not rows:
-        return
-    row = first(db, "SELECT id FROM sync_device")
-    device = row[0] if row else ""
-    clock = tick(db, now_ms, len(rows)) if row else 0
-    sql = "UPDATE sync_values SET clock = ?, device = ? WHERE seq = ?"
-    run_many(db, sql, [(clock + number, device, seq) for number, (seq,) in enumerate(rows)])

@@ -53,6 +53,7 @@ def become_another(db: apsw.Connection) -> Device:
     run(db, "UPDATE sync_deletions SET segment = NULL")
     run(db, "UPDATE sync_notes SET segment = NULL WHERE own = 1")
     run(db, "UPDATE sync_forgotten SET segment = NULL WHERE own = 1")
+    run(db, "UPDATE sync_forgotten_names SET segment = NULL WHERE own = 1")
     run(db, "DELETE FROM sync_written")
     device = this_device(db)
     assert device is not None

@@ -32,12 +32,13 @@ from memory.sync.operation import (
     DeletionOperation,
     EntryOperation,
     ForgettingOperation,
+    ForgottenNamesOperation,
     NoteOperation,
     Operation,
     ValueOperation,
 )
 from memory.sync.outbox import known_deletion
-from memory.sync.registers import take_value
+from memory.sync.registers import take_forgotten_names, take_value
 from memory.sync.summary_meta import by_seqs, ids_in
 from models.messages import Role
 
@@ -109,6 +110,9 @@ class Inbox:
             case ValueOperation():
                 if (seq := self._conversation(operation.conversation)) is not None:
                     found[1] += take_value(self._db, seq, operation)
+            case ForgottenNamesOperation():
+                if (seq := self._conversation(operation.conversation)) is not None:
+                    found[2] += take_forgotten_names(self._db, seq, operation)
             case DeletionOperation():
                 found[2] += self._take_deletion(operation)
             case ForgettingOperation():

@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from memory.cold.note_lines import PackedLines
+from memory.cold.sync_values import ValueKeys
 
 
 class ConversationKey(Struct, frozen=True, array_like=True):
@@ -36,14 +37,16 @@ class EntryOperation(Struct, frozen=True, kw_only=True, tag="entry"):
     complete: bool
 
 
-class ValueOperation(Struct, frozen=True, kw_only=True, tag="value"):
-    """A title (`field` is "") or a label that was set; `value` None: the label was taken away."""
+class ValueOperation(Struct, frozen=True, kw_only=True, tag="value", omit_defaults=True):
+    """A title (`field` is "") or a label that was set; `value` None: the label was taken away. `heard`: the forgettings
+    of the conversation's title, or of its labels, that its writer knew."""
 
     conversation: ConversationKey
     field: str
     value: bytes | None
     clock: int
     device: str
+    heard: tuple[int, ...] = ()
 
 
 class DeletionOperation(Struct, frozen=True, kw_only=True, tag="deletion"):
@@ -58,6 +61,16 @@ class ForgettingOperation(Struct, frozen=True, kw_only=True, tag="forgetting"):
 
     token: str
     forgotten_ms: int
+
+
+class ForgottenNamesOperation(Struct, frozen=True, kw_only=True, tag="names"):
+    """A forgetting of a conversation's title, or of labels of it: who had not heard of it set none that holds.
+    `dropped`: the labels that held the words."""
+
+    conversation: ConversationKey
+    labels: bool
+    forgetting: int
+    dropped: ValueKeys = ()
 
 
 class NoteOperation(Struct, frozen=True, kw_only=True, tag="note", omit_defaults=True):
@@ -75,4 +88,6 @@ class NoteOperation(Struct, frozen=True, kw_only=True, tag="note", omit_defaults
     """The forgettings that its device had heard of."""
 
 
-Operation = EntryOperation | ValueOperation | DeletionOperation | ForgettingOperation | NoteOperation
+Operation = (
+    EntryOperation | ValueOperation | DeletionOperation | ForgettingOperation | ForgottenNamesOperation | NoteOperation
+)

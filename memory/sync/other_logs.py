@@ -21,6 +21,7 @@ from memory.sync.operation import DeletionOperation, ForgettingOperation, NoteOp
 from memory.sync.segment import Segment, decode_segment, too_large
 
 _LONGEST_NAME = 60
+_COPY = "is a copy of a segment that another program made. It was not read, and may hold forgotten words: delete it."
 _AT_ONCE = 100  # operations of a transaction: some 60 ms
 _NOTES_AT_ONCE = 1_000
 
@@ -190,10 +191,11 @@ def _batches(operations: Sequence[Operation]) -> Iterator[Sequence[Operation]]:
 
 
 def foreign_objects(place: BackupPlace) -> list[Unread]:
-    """What has the name of a segment and is no file. Nothing of it is read."""
-    return [
+    """What has the name of a segment and is no file, and copies of segments under other names. None is read."""
+    skipped = [
         Unread(name, f"{name} is no file, but a folder, a link or a pipe. It was skipped.") for name in place.foreign()
     ]
+    return skipped + [Unread(name, f"{visible_line(name)} {_COPY}") for name in place.copies()]
 
 
 def unread_segments(db: apsw.Connection, location: str) -> list[Unread]:

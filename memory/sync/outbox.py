@@ -17,6 +17,7 @@ from memory.cold.deletions import Deletion
 from memory.cold.entries import entries_at
 from memory.cold.note_lines import pack_lines, stored_heard, stored_lines
 from memory.cold.sql import SqlRow, batches, each, fetch, first, marks, run
+from memory.cold.sync_values import stored_keys
 from memory.records import TRUST, Entry, EntryKind
 from memory.sync.limits import MOST_NOTE, fitting_text
 from memory.sync.note_store import MOST
@@ -25,6 +26,7 @@ from memory.sync.operation import (
     DeletionOperation,
     EntryOperation,
     ForgettingOperation,
+    ForgottenNamesOperation,
     NoteOperation,
     Operation,
     ValueOperation,
@@ -40,12 +42,16 @@ OPEN_BYTES: Final = 2**16
 """A last segment whose file is smaller than this takes what is new; so there are never many small ones."""
 
 _NOTES, _TOMBSTONES = 200, 9_000  # at once; so a segment has at most 18,000 operations (memory.sync.limits)
+_FORGOTTEN_NAMES: Final = """SELECT c.source, c.id, c.kind, c.created_ms, s.labels, s.forgetting, s.dropped
+    FROM sync_forgotten_names s JOIN conversations c ON c.seq = s.conversation
+    WHERE s.own = 1 AND s.segment = ? ORDER BY s.seq"""
 _KEYS: Final = (
     ("sync_entries", "entry"),
     ("sync_values", "seq"),
     ("sync_deletions", "token"),
     ("sync_notes", "id"),
     ("sync_forgotten", "token"),
+    ("sync_forgotten_names", "seq"),
 )
 _LENGTHS: Final = """SELECT e.chars + ifnull(octet_length(e.meta), 0)
     FROM sync_entries s JOIN entries e ON e.seq = s.entry WHERE s.segment = ?1
@@ -57,7 +63,11 @@ _NEW_ENTRIES: Final = f"""SELECT s.entry, e.chars + ifnull(octet_length(e.meta),
 _NEW_VALUES: Final = f"""SELECT s.seq, ifnull(octet_length(s.value), 0)
     FROM sync_values s JOIN conversations c ON c.seq = s.conversation
     WHERE s.segment IS NULL AND s.own = 1 ORDER BY s.seq LIMIT {FULL_COUNT}"""
-_VALUES: Final = """SELECT c.source, c.id, c.kind, c.created_ms, s.field, s.value, s.clock, s.device
+_REMAINING: Final = f"""SELECT s.seq FROM sync_values s
+    WHERE s.segment IS NULL AND s.own = 1 AND EXISTS (SELECT 1 FROM sync_forgotten_names f
+        WHERE f.conversation = s.conversation AND f.labels = (s.field <> '') AND f.own = 1 AND f.segment IS NULL)
+    ORDER BY s.seq LIMIT {FULL_COUNT}"""
+_VALUES: Final = """SELECT c.source, c.id, c.kind, c.created_ms, s.field, s.value, s.clock, s.device, s.heard
     FROM sync_values s JOIN conversations c ON c.seq = s.conversation
     WHERE s.own = 1 AND s.segment = ? ORDER BY s.seq"""
 
@@ -75,11 +85,20 @@ def assign(db: apsw.Connection) -> int:
 
 
 def assign_deletions(db: apsw.Connection) -> int:
-    """Puts deletions and tombstones that are in no segment into one, and nothing else; its number, 0 where none is new.
+    """Puts deletions and forgettings that are in no segment into one, with the titles and labels that remain of those,
+    and nothing else; its number, 0 where none is new.
 
     That is the last segment only where every location has it: else it would bring something there that was not sent.
     """
-    chosen: tuple[list[Any], ...] = ([], [], _new_deletions(db), [], _new_tombstones(db))
+    remaining = [seq for (seq,) in fetch(db, _REMAINING)]
+    chosen: tuple[list[Any], ...] = (
+        [],
+        remaining,
+        _new_deletions(db),
+        [],
+        _new_tombstones(db),
+        _new_forgotten_names(db),
+    )
     if not any(chosen):
         return 0
     number, _ = _open_segment(db)
@@ -109,12 +128,17 @@ def _new_tombstones(db: apsw.Connection) -> list[Any]:
     return [token for (token,) in fetch(db, sql)]
 
 
+def _new_forgotten_names(db: apsw.Connection) -> list[Any]:
+    sql = f"SELECT seq FROM sync_forgotten_names WHERE segment IS NULL AND own = 1 LIMIT {FULL_COUNT}"
+    return [seq for (seq,) in fetch(db, sql)]
+
+
 def _chosen(db: apsw.Connection, size: int) -> tuple[list[Any], ...]:
     """The keys of what goes into a segment that holds this many characters: a list for each table of `_KEYS`."""
     entries, size = _fitting(fetch(db, _NEW_ENTRIES), size)
     values, size = _fitting(fetch(db, _NEW_VALUES), size)
     notes, size = _fitting(_note_sizes(db, f"segment IS NULL AND own = 1 LIMIT {_NOTES}"), size)
-    return entries, values, _new_deletions(db), notes, _new_tombstones(db)
+    return entries, values, _new_deletions(db), notes, _new_tombstones(db), _new_forgotten_names(db)
 
 
 def _fitting(rows: Iterable[SqlRow], size: int) -> tuple[list[Any], int]:
@@ -165,6 +189,7 @@ def content_of(db: apsw.Connection, number: int) -> SegmentContent:
     entries = [found[seq] for seq in seqs if seq in found]
     keys = _keys(db, entries)
     values = [_value(row) for row in each(db, _VALUES, (number,))]
+    names = [_names(row) for row in each(db, _FORGOTTEN_NAMES, (number,))]
     deleted = each(
         db, "SELECT token, deleted_ms FROM sync_deletions JOIN deletions USING (token) WHERE segment = ?", (number,)
     )
@@ -178,7 +203,7 @@ def content_of(db: apsw.Connection, number: int) -> SegmentContent:
     notes = [note for note in known if len(note.text) <= MOST_NOTE]  # of an earlier version, which had no limit
     return SegmentContent(
         tuple((entry, keys[entry.conversation_seq], _parent_id(db, entry)) for entry in entries),
-        (*deletions, *forgotten, *values, *notes),
+        (*deletions, *forgotten, *names, *values, *notes),
         _named(db, entries),
     )
 
@@ -243,8 +268,25 @@ def _parent_id(db: apsw.Connection, entry: Entry) -> str:
 
 
 def _value(row: SqlRow) -> ValueOperation:
-    *key, field, value, clock, device = row
-    return ValueOperation(conversation=ConversationKey(*key), field=field, value=value, clock=clock, device=device)
+    *key, field, value, clock, device, heard = row
+    return ValueOperation(
+        conversation=ConversationKey(*key),
+        field=field,
+        value=value,
+        clock=clock,
+        device=device,
+        heard=stored_heard(heard),
+    )
+
+
+def _names(row: SqlRow) -> ForgottenNamesOperation:
+    *key, labels, forgetting, dropped = row
+    return ForgottenNamesOperation(
+        conversation=ConversationKey(*key),
+        labels=bool(labels),
+        forgetting=forgetting,
+        dropped=stored_keys(dropped),
+    )
 
 
 def _note(row: SqlRow) -> NoteOperation:

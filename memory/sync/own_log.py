@@ -24,8 +24,11 @@ VERIFIED: Final = 2**20
 """Bytes of own files that a run reads again, to see that the location still has what was written."""
 
 
-_UNTOLD: Final = """SELECT segment FROM (SELECT segment FROM sync_deletions
-        UNION SELECT segment FROM sync_forgotten WHERE own = 1)
+DELETING: Final = """SELECT segment FROM sync_deletions
+    UNION SELECT segment FROM sync_forgotten WHERE own = 1
+    UNION SELECT segment FROM sync_forgotten_names WHERE own = 1"""
+"""SQL: the numbers of segments that tell other devices of deletions and forgettings."""
+_UNTOLD: Final = f"""SELECT segment FROM ({DELETING})
     WHERE segment IS NOT NULL
     AND segment NOT IN (SELECT number FROM sync_written WHERE location = ? AND current = 1)"""
 
@@ -181,6 +184,7 @@ def has_unwritten(db: apsw.Connection) -> bool:
         UNION ALL SELECT 1 FROM sync_deletions WHERE segment IS NULL
         UNION ALL SELECT 1 FROM sync_notes WHERE segment IS NULL AND own = 1
         UNION ALL SELECT 1 FROM sync_forgotten WHERE segment IS NULL AND own = 1
+        UNION ALL SELECT 1 FROM sync_forgotten_names WHERE segment IS NULL AND own = 1
         UNION ALL SELECT 1 FROM sync_written WHERE stale = 1 AND current = 1 LIMIT 1"""
     return first(db, sql) is not None
 

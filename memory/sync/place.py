@@ -7,7 +7,7 @@ from typing import Final
 from foundation.names import SEGMENT
 from memory.backup.place import BackupPlace, PlaceKind, open_place
 
-SYNC: Final = PlaceKind(SEGMENT, "sync", "sync.lock", "palimpsest-sync.txt")
+SYNC: Final = PlaceKind(SEGMENT, "sync", "sync.lock", "palimpsest-sync.txt", b"PSS")
 
 
 def open_sync_place(address: str, here: Path, workspace: Sequence[Path] = ()) -> BackupPlace:

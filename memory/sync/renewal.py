@@ -16,6 +16,7 @@ from foundation.clock import to_ms
 from foundation.errors import PalimpsestError
 from foundation.files import FileLock, make_private_folder, read_bytes, remove, write_atomically
 from foundation.program import PROGRAM
+from foundation.terminal_text import visible_line
 from foundation.typed_json import decode_json
 from memory.cold.sql import fetch
 from memory.forgotten.journal import ForgetJournal
@@ -28,6 +29,7 @@ from memory.sync.status import stale_locations, untold_locations, used_locations
 from memory.sync.sync import Sync
 
 TRIED_AGAIN: Final = f"`{PROGRAM} forget`, `{PROGRAM} sync now` and the next start of the chat try again."
+_COPY: Final = "there is a copy that another program made, and may hold it: delete it"
 _FILE: Final = "locations.json"
 _LOCK_SECONDS: Final = 10
 _MOST: Final = 65_536  # bytes
@@ -82,7 +84,9 @@ def renew_locations(
             folders = [workspace.root, *(Path(target) for _, target in workspace.links)]
             keys = open_keys(settings.recipients, access.environment)
             sync = Sync(memory, None, keys=keys, encrypts=bool(settings.recipients))
-            sync.renew(open_sync_place(name, workspace.root, folders))
+            place = open_sync_place(name, workspace.root, folders)
+            sync.renew(place)
+            left += [UnreachedLocation(name, f"{visible_line(copy)} {_COPY}") for copy in place.copies()]
         except (PalimpsestError, OSError) as error:
             reason = error.message.rstrip(".") if isinstance(error, PalimpsestError) else str(error)
             left.append(UnreachedLocation(name, reason))

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from foundation.program import PROGRAM
 from memory.cold.note_lines import MOST_LINES
+from memory.cold.sync_values import MOST_HEARD
 from memory.errors import Damaged
 from memory.sync.encryption import PROOF, Keys
 from memory.sync.errors import NewerSegment, NoKey, SegmentDamaged, UnprovenSegment
@@ -24,12 +25,20 @@ from memory.sync.limits import (
     is_within,
 )
 from memory.sync.names import SegmentName, digest_of
-from memory.sync.operation import EntryOperation, NoteOperation, Operation
+from memory.sync.operation import (
+    EntryOperation,
+    ForgottenNamesOperation,
+    NoteOperation,
+    Operation,
+    ValueOperation,
+)
 from memory.zstd import packer, unpack
 
 _FAMILY: Final = b"PSS"
 _FIRST: Final = b"PSS1"
 _FORGETS: Final = b"PSS2"  # it has versions of notes with forgotten lines: who reads the first alone leaves it
+_NAMES: Final = b"PSS3"  # it tells of forgotten titles or labels
+_KNOWN: Final = frozenset({_FIRST, _FORGETS, _NAMES})
 _PLAIN, _ENCRYPTED, _UNPROVEN = b"p", b"a", b"e"  # the last one was written before there were proofs
 _CHECK: Final = 32
 _AROUND: Final = 4  # the segment, its list, an operation, and its meta
@@ -48,15 +57,22 @@ def encode_segment(segment: Segment, keys: Keys | None = None) -> bytes:
     """What is stored of a segment. With keys only their owners can read it."""
     frame = packer()(msgspec.msgpack.encode(segment))
     body = hashlib.sha256(frame).digest() + frame
-    magic = (
-        _FORGETS
-        if any(isinstance(each, NoteOperation) and (each.forgotten or each.heard) for each in segment.operations)
-        else _FIRST
-    )
+    magic = max(map(_magic_for, segment.operations), default=_FIRST)
     if keys is None:
         return magic + _PLAIN + body
     encrypted = keys.encrypt(body)
     return magic + _ENCRYPTED + keys.proof(encrypted) + encrypted
+
+
+def _magic_for(operation: Operation) -> bytes:
+    """The first format whose readers know such an operation."""
+    match operation:
+        case ForgottenNamesOperation() | ValueOperation(heard=(_, *_)):
+            return _NAMES
+        case NoteOperation() if operation.forgotten or operation.heard:
+            return _FORGETS
+        case _:
+            return _FIRST
 
 
 def decode_segment(name: SegmentName, stored: bytes, keys: Keys | None = None, *, takes_plain: bool = True) -> Segment:
@@ -64,13 +80,13 @@ def decode_segment(name: SegmentName, stored: bytes, keys: Keys | None = None, *
 
     Raises SegmentDamaged, UnprovenSegment, NewerSegment, NoKey.
     """
-    if stored[:3] == _FAMILY and stored[3:4].isdigit() and stored[3:4] > _FORGETS[3:]:
+    if stored[:3] == _FAMILY and stored[3:4].isdigit() and stored[3:4] > max(_KNOWN)[3:]:
         raise NewerSegment(
             "A newer version wrote it",
             f"{name}: a newer version of this program wrote it. It was not read, and nothing was changed for it.",
             "Upgrade this device; what it holds is read then.",
         )
-    if digest_of(stored) != name.digest or stored[:4] not in {_FIRST, _FORGETS}:
+    if digest_of(stored) != name.digest or stored[:4] not in _KNOWN:
         raise damaged(name)
     body = _opened(name, stored[4:5], stored[5:], keys, takes_plain)
     check, frame = body[:_CHECK], body[_CHECK:]
@@ -96,6 +112,10 @@ def _fits(operation: Operation) -> bool:
             return len(operation.text) <= MOST_TEXT and meta_fits(operation.meta)
         case NoteOperation():
             return len(operation.text) <= MOST_NOTE and _lines_fit(operation)
+        case ValueOperation():
+            return len(operation.heard) <= MOST_HEARD
+        case ForgottenNamesOperation():
+            return len(operation.dropped) <= MOST_HEARD
         case _:
             return True
 

@@ -13,7 +13,7 @@ from memory.sync.device import Device, this_device
 from memory.sync.inbox import waiting_counts
 from memory.sync.names import SegmentName, parse_name
 from memory.sync.other_logs import Unread, foreign_objects, unread_segments
-from memory.sync.own_log import has_unwritten
+from memory.sync.own_log import DELETING, has_unwritten
 
 _USED: Final = """SELECT location FROM sync_written WHERE current = 1 UNION SELECT location FROM sync_read"""
 
@@ -106,7 +106,7 @@ def stale_locations(memory: Memory) -> list[str]:
 def untold_locations(memory: Memory) -> list[str]:
     """Locations where other devices cannot read yet what was deleted or forgotten here."""
     sql = f"""SELECT l.location FROM ({_USED}) l WHERE EXISTS (
-        SELECT 1 FROM (SELECT segment FROM sync_deletions UNION SELECT segment FROM sync_forgotten WHERE own = 1) s
+        SELECT 1 FROM ({DELETING}) s
         WHERE NOT EXISTS (SELECT 1 FROM sync_written w
             WHERE w.location = l.location AND w.number = s.segment AND w.current = 1 AND w.stale = 0))
         ORDER BY l.location"""

@@ -12,6 +12,7 @@ from foundation.errors import PalimpsestError, TemporaryFailure
 from memory.backup.place import BackupPlace, held
 from memory.cold import deletions
 from memory.cold.sql import fetch, run
+from memory.cold.sync_values import forgotten_names
 from memory.errors import Damaged, StoreBusy
 from memory.memory import Memory
 from memory.records import Entry
@@ -27,6 +28,7 @@ from memory.sync.own_log import OwnLog, write_all_again
 
 LOCK: Final = "sync.lock"
 _MOST: Final = 20  # sentences of news
+_MIRRORS: Final = 500  # readable copies that a run writes; the next one goes on
 
 
 class SyncResult(Struct, frozen=True, kw_only=True):
@@ -144,11 +146,16 @@ class Sync:
         if self._deletions is not None:
             known = self._deletions.tokens()
             self._cold.write(lambda db: note_own(db, known, to_ms(self._cold.clock.now())))
+        before = self._cold.read(forgotten_names)
         taken, count, stopped = logs.read(names, listed, device.id, should_stop)
         deleted = self._delete_due()
         self._forget_due()
         merged = notes.spread(should_stop)
         written = (0, 0) if stopped else own.write(device, listed)
+        with suppress(OSError):  # the next run goes on
+            self._memory.mirrors.write_due(_MIRRORS, should_stop)
+        if self._cold.read(forgotten_names) > before:
+            self._cold.empty_journal()  # it held the words
         return SyncResult(
             location=place.name,
             device=device,

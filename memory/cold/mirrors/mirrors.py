@@ -6,6 +6,7 @@ more than its new turns. A person's edit of a mirror is saved in the versions fo
 
 import hashlib
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ import apsw
 from msgspec import Struct
 from msgspec.structs import replace
 
+from foundation.errors import PalimpsestError
 from foundation.files import (
     FileLock,
     append,
@@ -119,6 +121,22 @@ class Mirrors:
             return self._is_ours(seq, path, row)
         except OSError:  # a link, a folder, or a file of another owner
             return False
+
+    def write_due(self, most: int, should_stop: Callable[[], bool]) -> int:
+        """Writes mirrors of conversations that another device added to, or gave a title: newest first, and no more than
+        so many. Gives their number. What cannot be read is left for the next time. Raises OSError."""
+        sql = """SELECT c.seq FROM conversations c LEFT JOIN mirrors m ON m.conversation = c.seq
+                 WHERE c.kind = 'chat' AND c.leaf IS NOT NULL
+                 AND (m.leaf IS NULL OR m.leaf <> c.leaf OR m.head = x'')
+                 ORDER BY c.updated_ms DESC, c.seq DESC"""
+        count = 0
+        for (seq,) in self._cold.read(lambda db: fetch(db, sql)):
+            if count == most or should_stop():
+                break
+            count += 1
+            with suppress(PalimpsestError):  # a text that cannot be read
+                self.update(seq)
+        return count
 
     def renew(self) -> None:
         """Rewrites mirrors with text that the store has deleted."""

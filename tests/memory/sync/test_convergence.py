@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import memory.cold.sync_values as sync_values
 import memory.sync.inbox as inbox
 import memory.sync.note_graph as note_graph
 import memory.sync.outbox as outbox
@@ -13,6 +14,7 @@ from foundation.privacy import clear
 from memory.sync.note_store import NoteVersion
 from tests.memory.sync.courses import Course
 from tests.memory.sync.devices import Hidden, Laptop, state_of
+from tests.memory.sync.test_forgotten import forget_words
 
 STEPS = 150
 Scene = Callable[[Laptop, Laptop, Path], bool]
@@ -91,6 +93,19 @@ def two_notes(desk: Laptop, laptop: Laptop, place: Path) -> bool:
     return texts[0] == texts[1] and "- desk\n" in texts[0] and "- laptop\n" in texts[0]
 
 
+def forgotten_title(desk: Laptop, laptop: Laptop, place: Path) -> bool:
+    """Whether a forgotten title gives way everywhere, though one was set later whose device knew nothing of that."""
+    trip = desk.talk("First.", title="Hobblewick plan")
+    desk.run(place)
+    laptop.run(place)
+    laptop.clock.advance(60)
+    laptop.memory.conversations.rename(laptop.found(trip).seq, clear("Hobblewick plan two"))
+    forget_words(desk, "Hobblewick")
+    for device in (desk, laptop, desk, laptop):
+        device.run(place)
+    return desk.found(trip).title == laptop.found(trip).title == "[forgotten] plan"
+
+
 def without_clocks(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(registers, "_NEWEST", registers.__dict__["_NEWEST"].replace("clock DESC, device DESC", "seq DESC"))
 
@@ -106,10 +121,19 @@ def without_merging(patch: pytest.MonkeyPatch) -> None:
     patch.setattr("memory.sync.notes.merged_text", last_writer)
 
 
-RULES = [(two_titles, without_clocks), (late_parent, without_waiting), (two_notes, without_merging)]
+def without_hearing(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(sync_values, "heard_names", lambda *_, **__: ())
 
 
-@pytest.mark.parametrize(("scene", "switch_off"), RULES, ids=["titles", "parents", "notes"])
+RULES = [
+    (two_titles, without_clocks),
+    (late_parent, without_waiting),
+    (two_notes, without_merging),
+    (forgotten_title, without_hearing),
+]
+
+
+@pytest.mark.parametrize(("scene", "switch_off"), RULES, ids=["titles", "parents", "notes", "forgotten titles"])
 def test_each_rule_is_needed(
     desk: Laptop, laptop: Laptop, place: Path, monkeypatch: pytest.MonkeyPatch, scene: Scene, switch_off: SwitchOff
 ) -> None:

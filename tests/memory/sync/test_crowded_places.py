@@ -6,8 +6,14 @@ from pathlib import Path
 import apsw
 import pytest
 
+from memory.backup.place import LocalPlace
+from memory.settings import SyncSettings
 from memory.sync.names import name_of
+from memory.sync.place import SYNC
+from memory.sync.renewal import LocationAccess, renew_locations
+from memory.sync.status import location_status
 from tests.memory.sync.devices import Laptop, state_of
+from tests.memory.sync.test_forgotten import forget_words
 from tests.memory.sync.test_segment import DEVICE
 
 
@@ -31,6 +37,33 @@ def test_links_to_folders_are_neither_followed_nor_stop_it(
     assert state_of(desk) == state_of(laptop)
     assert sorted(path.name for path in outside.iterdir()) == ["secret.txt"]
     assert (outside / "secret.txt").read_text() == "secret"
+
+
+def test_a_copy_that_another_program_made_is_named_until_it_is_deleted(
+    desk: Laptop, laptop: Laptop, place: Path
+) -> None:
+    desk.talk("Keep this.", "The zanzibar canary sings.")
+    desk.run(place)
+    laptop.run(place)
+    (file,) = place.glob("*.segment")
+    copies = [f"{file.stem} (conflicted copy).segment", f"{file.stem}.sync-conflict-20261127-101112-ABCDEFG.segment"]
+    for name in (*copies, f".syncthing.{file.name}.tmp"):
+        (place / name).write_bytes(file.read_bytes())
+    (place / "photo.jpg").write_bytes(b"x")
+    forget_words(desk, "zanzibar")
+    left = renew_locations(desk.memory, LocationAccess(SyncSettings(locations=[str(place)]), {}))
+    assert [each.reason.split(" there is a copy")[0] for each in left] == copies
+    assert file.name not in {path.name for path in place.iterdir()}, "what this device wrote is written anew"
+    for device in (desk, laptop):
+        unread = device.run(place).unread
+        assert [each.name for each in unread] == copies
+        assert all("delete it" in each.message for each in unread)
+        problems = location_status(device.memory, LocalPlace(place, SYNC)).problems
+        assert [each.name for each in problems] == copies
+    assert all((place / name).exists() for name in copies), "nobody knows who made it"
+    for name in copies:
+        (place / name).unlink()
+    assert desk.run(place).unread == ()
 
 
 def transactions_of(device: Laptop, monkeypatch: pytest.MonkeyPatch) -> list[object]:

@@ -64,7 +64,7 @@ def test_any_change_is_noticed(segment: Segment, data: Any) -> None:
         decode_segment(name, stored[: data.draw(st.integers(0, len(stored) - 1))])
 
 
-@given(st.binary(max_size=200), st.sampled_from([b"", b"PSS1p", b"PSS1e", b"PSS1x", b"PSS2p", b"PSS3p"]))
+@given(st.binary(max_size=200), st.sampled_from([b"", b"PSS1p", b"PSS1e", b"PSS1x", b"PSS2p", b"PSS3p", b"PSS4p"]))
 def test_foreign_bytes_under_a_name_that_fits_them_raise_nothing_else(body: bytes, head: bytes) -> None:
     stored = head + body
     with suppress(SegmentDamaged, NewerSegment, NoKey):
