@@ -6,6 +6,7 @@ import pytest
 from textual import events
 
 from tests.tui.conftest import Chat, Open
+from tui.palette.screen import PaletteScreen
 
 
 def burst(chat: Chat, text: str) -> None:
@@ -45,3 +46,24 @@ async def test_a_key_of_focus_mode_alone_still_acts(open_chat: Open) -> None:
         await chat.press("ctrl+up", "c")
         await chat.until(lambda: "You said hello" in chat.app.clipboard, within=20)
         assert chat.screen.prompt.text == ""
+
+
+@pytest.mark.parametrize("text", ["d", "two words", "one\rtwo\x1b"])
+async def test_a_paste_in_focus_mode_goes_to_the_prompt(open_chat: Open, text: str) -> None:
+    async with open_chat() as chat:
+        await chat.say("hello")
+        await chat.quiet()
+        await chat.press("ctrl+up")
+        chat.app.post_message(events.Paste(text))
+        await chat.until(lambda: chat.screen.prompt.text == text.replace("\r", "\n").replace("\x1b", "␛"))
+        assert chat.app.focused is chat.screen.prompt and not chat.screen.foot.focus_bar.display
+        assert "d again" not in "\n".join(chat.seen)
+
+
+async def test_a_paste_in_the_list_of_keys_goes_to_the_prompt(open_chat: Open) -> None:
+    async with open_chat() as chat:
+        await chat.press("?")
+        await chat.until(lambda: isinstance(chat.app.screen, PaletteScreen))
+        chat.app.post_message(events.Paste("one\rtwo"))
+        await chat.until(lambda: chat.screen.prompt.text == "?one\ntwo")
+        await chat.until(lambda: chat.app.focused is chat.screen.prompt)

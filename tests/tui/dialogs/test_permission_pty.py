@@ -71,6 +71,7 @@ def terminal(request: pytest.FixtureRequest, tmp_path: Path, server: Loopback) -
 def test_a_typed_line_grants_nothing_and_arrows_do(terminal: "Terminal", server: Loopback, tmp_path: Path) -> None:
     plays(server, calls("remember", note=NOTE), chat("Done."))
     terminal.type("Remember tea\r")
+    terminal.settle(0.1)  # what is typed in the same instant would be a paste
     for _ in range(12):  # somebody goes on typing while the question comes
         terminal.type("yes, ")
         terminal.settle(0.25)
