@@ -212,3 +212,23 @@ def test_a_paste_sends_nothing(tmp_path: Path) -> None:
     assert "◆" not in terminal.text  # an answer
     assert terminal.is_running
     terminal.close()
+
+
+@pytest.mark.screen
+@pytest.mark.timeout(60)
+@pytest.mark.skipif(sys.platform == "win32", reason="a pty is POSIX's")
+def test_coloured_lines_without_brackets_are_sent_and_run_by_nothing(tmp_path: Path) -> None:
+    terminal = Terminal("--workspace", str(tmp_path / "ws"))
+    terminal.until(lambda text: text.rstrip().rpartition("\n")[2].strip() == "offline")
+    terminal.type(COLOURED.replace("PWNED", str(tmp_path / "PWNED")))
+    terminal.until(lambda text: "❯ PASS one" in text and "␛[31mFAIL␛[0m two" in text and "last" in text)
+    terminal.settle(0.5)
+    assert "◆" not in terminal.text and "waits" not in terminal.text
+    assert not (tmp_path / "PWNED").exists()
+    terminal.type("\x03")
+    terminal.until(lambda text: "PASS one" not in text)
+    terminal.settle(0.2)
+    terminal.type("".join(f"pasted line {number} \x1b[31m with esc 中文\r" for number in range(300)))
+    terminal.until(lambda text: "[Pasted text #1 · 300 lines]" in text, within=8)
+    assert "◆" not in terminal.text
+    terminal.close()
