@@ -214,6 +214,8 @@ class PalimpsestApp(ChangesOnlyApp):
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Key | events.Paste):
             self.last_typed = time.monotonic()
+            if isinstance(event, events.Paste):  # terminals end its lines as Enter does
+                event.text = event.text.replace("\r\n", "\n").replace("\r", "\n")
             if self.held_keys.takes(event):
                 return
         elif isinstance(event, events.AppFocus) and self.named_theme == AUTO:

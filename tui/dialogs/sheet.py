@@ -91,6 +91,6 @@ class SheetDialog(ScrollingDialog[ScreenResultType]):
 
     def on_paste(self, event: events.Paste) -> None:
         self.has_paste = True
-        self.typed += self.take_paste(event.text.replace("\r\n", "\n").replace("\r", "\n"))
+        self.typed += self.take_paste(event.text)
         event.stop()
         self.typing_changed()
