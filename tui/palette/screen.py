@@ -44,7 +44,9 @@ class PaletteScreen(ThemedScreen[PaletteRow | None]):
         note: str,
         type_on: "Prompt | None" = None,
     ) -> None:
-        """`type_on` takes what is typed and pasted instead of the field: a `?` opened the list, and another one closes it."""
+        """`type_on` takes what is typed and pasted instead of the field: a `?` opened the list, and another one closes
+        it.
+        """
         super().__init__()
         self._type_on = type_on
         self.is_typed_on = False

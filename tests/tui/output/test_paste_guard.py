@@ -158,9 +158,7 @@ def test_what_is_typed_ahead_of_a_busy_screen_is_keys(typed: str, keys: list[str
     assert named(found) == keys
 
 
-@pytest.mark.parametrize(
-    "reports", ["\x1b[<35;10;10M", "\x1b[?2026;1$y", "\x1b[I", "\x1b]11;rgb:0000/0000/0000\x07"]
-)
+@pytest.mark.parametrize("reports", ["\x1b[<35;10;10M", "\x1b[?2026;1$y", "\x1b[I", "\x1b]11;rgb:0000/0000/0000\x07"])
 def test_what_the_terminal_sends_by_itself_is_neither_a_key_nor_part_of_a_paste(reports: str) -> None:
     typed = messages(f"hello{reports}\r{reports}")
     assert [each.key for each in typed if isinstance(each, events.Key)] == [*"hello", "enter"]
