@@ -10,7 +10,6 @@ from unittest.mock import AsyncMock
 
 import pytest
 from msgspec import structs
-from textual import events
 from textual.geometry import Offset
 
 from agent.checkpoints.change import CheckpointKind, FileChange
@@ -397,13 +396,3 @@ async def test_what_no_panel_shows_is_not_read_until_there_is_room(open_chat: Op
         await chat.pilot.resize_terminal(200, 50)
         await chat.until(lambda: "日志.md" in shown(chat))
         assert len(reads) == 1
-
-
-async def test_a_paste_in_the_panel_goes_to_the_prompt(open_chat: Open) -> None:
-    async with open_chat(session=wide_session(), size=WIDE) as chat:
-        await chat.say("When?")
-        await chat.quiet()
-        await chat.press("f6")
-        assert panel_of(chat).has_focus
-        chat.app.post_message(events.Paste("d"))
-        await chat.until(lambda: chat.screen.prompt.text == "d" and chat.screen.prompt.has_focus)

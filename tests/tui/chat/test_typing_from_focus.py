@@ -5,8 +5,11 @@ import asyncio
 import pytest
 from textual import events
 
+from agent.config.settings import ScreenSettings
 from tests.tui.conftest import Chat, Open
+from tests.tui.fakes import RECALLED, FakeSession, answer
 from tui.palette.screen import PaletteScreen
+from tui.widgets.side_panel import SidePanel
 
 
 def burst(chat: Chat, text: str) -> None:
@@ -67,3 +70,15 @@ async def test_a_paste_in_the_list_of_keys_goes_to_the_prompt(open_chat: Open) -
         chat.app.post_message(events.Paste("one\rtwo"))
         await chat.until(lambda: chat.screen.prompt.text == "?one\ntwo")
         await chat.until(lambda: chat.app.focused is chat.screen.prompt)
+
+
+async def test_a_paste_in_the_panel_goes_to_the_prompt(open_chat: Open) -> None:
+    session = FakeSession(lambda _: answer("Hansen comes in May.", recalled=RECALLED))
+    session.config.screen = ScreenSettings(panel="on")
+    async with open_chat(session=session, size=(200, 50)) as chat:
+        await chat.say("When?")
+        await chat.quiet()
+        await chat.press("f6")
+        assert isinstance(chat.app.focused, SidePanel)
+        chat.app.post_message(events.Paste("d"))
+        await chat.until(lambda: chat.screen.prompt.text == "d" and chat.screen.prompt.has_focus)
