@@ -39,6 +39,7 @@ if TYPE_CHECKING:  # loaded after first paint
 
     from agent.session import Session
     from tui.palette.rows import PaletteRow
+    from tui.widgets.prompt.input import Prompt
 
 
 class PalimpsestApp(ChangesOnlyApp):
@@ -149,7 +150,7 @@ class PalimpsestApp(ChangesOnlyApp):
         elif prompt.text == "?":  # nothing more came at once
             note = "Enter does it · typing goes on in the prompt · Esc leaves · F1 has a field that narrows the list"
             rows = [*key_rows(self.screen), *commands]
-            await self._choose("Keys and commands", lambda: rows, note, prompt.insert)
+            await self._choose("Keys and commands", lambda: rows, note, prompt)
 
     @work(exclusive=True, group="palette")
     async def _show_palette(self) -> None:
@@ -169,7 +170,7 @@ class PalimpsestApp(ChangesOnlyApp):
         title: str,
         rows: "Callable[[], list[PaletteRow]]",
         note: str,
-        type_on: Callable[[str], object] | None = None,
+        type_on: "Prompt | None" = None,
     ) -> None:
         """Shows the rows and does what is chosen; closes a list that is open instead."""
         from tui.palette.screen import PaletteScreen
@@ -213,6 +214,8 @@ class PalimpsestApp(ChangesOnlyApp):
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Key | events.Paste):
             self.last_typed = time.monotonic()
+            if isinstance(event, events.Paste):  # terminals end its lines as Enter does
+                event.text = event.text.replace("\r\n", "\n").replace("\r", "\n")
             if self.held_keys.takes(event):
                 return
         elif isinstance(event, events.AppFocus) and self.named_theme == AUTO:

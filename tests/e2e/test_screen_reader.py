@@ -64,7 +64,10 @@ class Lines:
         return self.text[start : self._read]
 
     def enter(self, text: str) -> None:
-        self.terminal.type(f"{text}\r")
+        """Types the text, and then Enter: both in one instant are a paste, which answers no question."""
+        self.terminal.type(text)
+        self.terminal.settle(0.1)
+        self.terminal.type("\r")
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from textual import on, work
+from textual import events, on, work
 from textual.screen import Screen
 
 from tui.chat.foot import ChatFoot
@@ -106,6 +106,13 @@ class TranscriptScreen(Screen[None]):
     def _leave_focus(self) -> None:
         if self.is_current and not self.foot.focus_bar.has_focus:  # a screen above it gives the keys back
             self.focus_mode.leave()
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Takes what is pasted where there is no field, such as on a block, to the prompt."""
+        event.stop()
+        self.leave_blocks()
+        self.foot.prompt.focus()
+        self.foot.prompt.take_paste(event)
 
     def leave_blocks(self) -> None:
         """Gives the keys back to the prompt, where a block has them."""

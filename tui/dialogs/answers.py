@@ -14,7 +14,7 @@ from textual.screen import ScreenResultType
 from textual.timer import Timer
 from textual.widgets import Static
 
-from tui.dialogs.sheet import SheetDialog
+from tui.dialogs.sheet import AT_ONCE_S, SheetDialog
 
 NUMBER_S: Final = 0.3  # seconds after a number until it answers: more text makes it text
 ROW: Final = "answer"  # in the style of an answer's text: its index
@@ -52,7 +52,8 @@ class AnswerRows(VerticalScroll, can_focus=False):
 class AnswersDialog(SheetDialog[ScreenResultType]):
     """Text answers nothing, so that what somebody happens to type grants nothing: it takes back a choice. Where the
     last answer is chosen it is `written`, otherwise it is for the prompt. A number that more text follows at once is
-    text too. After text for the prompt a number only chooses. A number that was pressed too early goes nowhere.
+    text too, and so is one that Enter follows in the same instant: both were pasted. After text for the prompt a number
+    only chooses. A number that was pressed too early goes nowhere.
     """
 
     keeps_number = False  # such a number belongs to the prompt's text
@@ -69,6 +70,7 @@ class AnswersDialog(SheetDialog[ScreenResultType]):
         self._number = ""  # that chose an answer, while more text may still make it text
         self._number_timer: Timer | None = None  # runs until the number answers
         self._last_typed = time.monotonic()
+        self._last_key = 0.0  # when it came, on the clock of events
         self.written = ""
 
     def on_mount(self) -> None:
@@ -76,6 +78,12 @@ class AnswersDialog(SheetDialog[ScreenResultType]):
         self._wait_until_settled()
 
     def on_key(self, event: events.Key) -> None:  # before the one of the base, which Textual calls, too
+        self._drop_stray_number()
+        is_at_once, self._last_key = event.time - self._last_key < AT_ONCE_S, event.time
+        if event.key == "enter" and is_at_once and self._number:
+            self.typed += self._for_prompt(self._take_back_number())
+
+    def on_paste(self, event: events.Paste) -> None:  # as above
         self._drop_stray_number()
 
     def on_click(self, event: events.Click) -> None:
@@ -119,7 +127,18 @@ class AnswersDialog(SheetDialog[ScreenResultType]):
             if self._number and not self._has_text:
                 self._number_timer = self.set_timer(NUMBER_S, self.answer_chosen)
             return ""
-        text, self._chosen = number + text, None
+        return self._for_prompt(number + text)
+
+    def take_paste(self, text: str) -> str:
+        number = self._take_back_number()
+        if not number and self._writes:
+            self.written += text
+            return ""
+        return self._for_prompt(number + text)
+
+    def _for_prompt(self, text: str) -> str:
+        """Text that answers nothing: it takes back a choice."""
+        self._chosen = None
         if not self._is_stray(self.typed + text):  # else the same number, pressed on until keys answer, never would
             self._last_typed = time.monotonic()
         self._wait_until_settled()
@@ -170,7 +189,7 @@ class AnswersDialog(SheetDialog[ScreenResultType]):
     def _is_stray(self, typed: str) -> bool:
         typed = typed.rstrip("\n")
         is_one = len(set(typed)) == 1 and self._is_number(typed[0])
-        return is_one and self._settle_s > 0 and not self.keeps_number
+        return is_one and self._settle_s > 0 and not (self.keeps_number or self.has_paste)
 
     @property
     def _has_text(self) -> bool:

@@ -4,19 +4,22 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from rich.text import Text
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.widgets import Static
 
 from foundation.terminal_text import visible, visible_code, visible_code_line
-from tui.dialogs.sheet import PAGE_KEYS, ScrollingDialog
+from tui.dialogs.sheet import AT_ONCE_S, PAGE_KEYS, ScrollingDialog
 from tui.dialogs.trust import QuestionDialog
 from tui.widgets.sheet import Sheet
 
 
 class ProposalScreen(ScrollingDialog[bool]):
-    """Gives whether the proposal is confirmed. Esc declines."""
+    """Gives whether the proposal is confirmed. Esc declines. A key that confirms does so only where no text comes with
+    it in the same instant: that was pasted.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,y", "answer(True)", "Do it", show=False),
@@ -27,6 +30,8 @@ class ProposalScreen(ScrollingDialog[bool]):
     def __init__(self, title: str, rows: Sequence[tuple[str, str]]) -> None:
         super().__init__()
         self._heading = visible(title).replace("\n", " ")
+        self._last_key = 0.0  # when it came, on the clock of events
+        self._has_text = False  # the last key came with others in one instant
         self._rows = [(visible_code(name), visible_code_line(sentence)) for name, sentence in rows]
 
     def compose(self) -> ComposeResult:
@@ -43,8 +48,20 @@ class ProposalScreen(ScrollingDialog[bool]):
                 yield Static(Text(name), classes="proposal-name", markup=False)
                 yield Static(Text(sentence), classes="proposal-words", markup=False)
 
+    def on_key(self, event: events.Key) -> None:
+        self._has_text, self._last_key = event.time - self._last_key < AT_ONCE_S, event.time
+        if self._has_text and (event.is_printable or event.key == "enter"):
+            event.stop()
+
     def action_answer(self, agreed: bool) -> None:
-        self.dismiss(agreed)
+        if agreed:
+            self.set_timer(AT_ONCE_S, self._confirm)
+        else:
+            self.dismiss(agreed)
+
+    def _confirm(self) -> None:
+        if not self._has_text:
+            self.dismiss(True)
 
 
 class YesScreen(ProposalScreen, inherit_bindings=False):

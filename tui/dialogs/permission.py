@@ -77,7 +77,7 @@ class PermissionScreen(AnswersDialog[PermissionAnswer]):
     @property
     def unsent(self) -> str:
         """What was typed, but no `y` or `no`: that answered nothing, and was meant for nothing else."""
-        is_answer = not self.keeps_number and self.typed.strip().lower() in TYPED_ANSWERS
+        is_answer = not (self.keeps_number or self.has_paste) and self.typed.strip().lower() in TYPED_ANSWERS
         return "" if is_answer else super().unsent
 
     def compose(self) -> ComposeResult:

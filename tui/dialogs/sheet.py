@@ -15,6 +15,7 @@ PAGE_KEYS: Final[list[BindingType]] = [
     Binding("pagedown", "scroll(1)", "Page down", id="dialog.page_down", show=False),
 ]
 _MOST_ROWS: Final = 8  # of a page
+AT_ONCE_S: Final = 0.03  # seconds between two keys, at most, that nobody pressed one after the other
 
 
 class ScrollingDialog(ThemedScreen[ScreenResultType]):
@@ -42,6 +43,7 @@ class SheetDialog(ScrollingDialog[ScreenResultType]):
     def __init__(self) -> None:
         super().__init__()
         self.typed = ""
+        self.has_paste = False  # something was pasted
         self.stop_turn: Callable[[], object] | None = None  # stops the turn that asks
 
     @property
@@ -51,6 +53,10 @@ class SheetDialog(ScrollingDialog[ScreenResultType]):
 
     def take_text(self, text: str) -> str:
         """What becomes of text that is typed: what is given is added to `typed`."""
+        return text
+
+    def take_paste(self, text: str) -> str:
+        """The same for text that is pasted. It presses no key."""
         return text
 
     def take_backspace(self) -> None:
@@ -84,6 +90,7 @@ class SheetDialog(ScrollingDialog[ScreenResultType]):
         self.typing_changed()
 
     def on_paste(self, event: events.Paste) -> None:
-        self.typed += self.take_text(event.text.replace("\r\n", "\n").replace("\r", "\n"))
+        self.has_paste = True
+        self.typed += self.take_paste(event.text)
         event.stop()
         self.typing_changed()

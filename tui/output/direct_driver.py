@@ -17,11 +17,13 @@ from textual import constants
 from textual.driver import Driver
 from textual.message import Message
 
+from tui.output.line_burst import JOINED_S
 from tui.output.paste_guard import PasteSafeParser
 
 SHORT: Final = 240  # characters written at once; a terminal that takes output has room for as many
 READ: Final = 4096  # bytes
 TICK_S: Final = constants.ESCAPE_DELAY + 0.005  # after which an escape alone is the key
+LINES_TICK_S: Final = JOINED_S + 0.005  # between two looks whether lines that came at once have an end
 
 
 class WrittenFile:
@@ -63,6 +65,7 @@ def direct_driver(base: type[Driver]) -> type[Driver]:
             self._file = cast("Any", self._output)
             self._queued = 0  # writes given to Textual's thread
             self._listening: asyncio.Handle | None = None
+            self._lines_end: asyncio.TimerHandle | None = None
             self._parser = PasteSafeParser()
             self._decode = getincrementaldecoder("utf-8")().decode
 
@@ -97,10 +100,22 @@ def direct_driver(base: type[Driver]) -> type[Driver]:
             for message in self._parser.feed(self._decode(data)):
                 self.process_message(message)
             self._loop.call_later(TICK_S, self._tick)
+            self._look_for_end_of_lines()
 
         def _tick(self) -> None:
             for message in self._parser.tick():
                 self.process_message(message)
+
+        def _look_for_end_of_lines(self) -> None:
+            if self._lines_end is None and self._parser.waits_for_lines:
+                self._lines_end = self._loop.call_later(LINES_TICK_S, self._tick_lines)
+
+        def _tick_lines(self) -> None:
+            self._lines_end = None
+            for message in self._parser.tick_lines():
+                self.process_message(message)
+            self._loop.call_later(TICK_S, self._tick)  # the lines may end with an escape
+            self._look_for_end_of_lines()
 
         def send_message(self, message: Message) -> None:
             self._app.post_message(message)

@@ -7,6 +7,7 @@ Of a sequence that it does not know, Textual makes a key of each character, and 
 comes next: Esc, Ctrl+P and an arrow key at once wrote "^" in the prompt. Here that escape is the key Esc.
 """
 
+import re
 from collections.abc import Iterable
 from importlib import import_module
 from typing import Final
@@ -17,13 +18,14 @@ from textual.driver import Driver
 from textual.message import Message
 
 from tui.output.ground_reports import GroundReported, GroundReports
-from tui.output.line_burst import LineBurst
+from tui.output.line_burst import REPORT, SEQUENCE, LineBurst
 
 BEGIN: Final = "\x1b[200~"
 END: Final = "\x1b[201~"
 CONTROL_SEQUENCE: Final = "\x1b["
 ESCAPE: Final = "\x1b"
 ESCAPE_SHOWN: Final = "␛"  # as foundation.terminal_text shows it
+_BRACKETED: Final = re.compile(f"{re.escape(BEGIN)}.*?(?:{re.escape(END)}|\\Z)", re.DOTALL)
 
 
 class PasteGuard:
@@ -34,9 +36,17 @@ class PasteGuard:
         self._held = ""  # in a paste: what may be the beginning of its end; else what was passed on of a BEGIN
 
     @property
-    def is_outside(self) -> bool:
-        """Whether neither a paste nor its beginning has come."""
-        return not (self._in_paste or self._held)
+    def begun(self) -> str:
+        """Outside of a paste: what came of the beginning of one."""
+        return "" if self._in_paste else self._held
+
+    def split(self, data: str) -> tuple[str, str]:
+        """The part of an input that belongs to the paste which is under way, and the rest."""
+        if not self._in_paste:
+            return "", data
+        at = (self._held + data).find(END)
+        end = len(data) if at < 0 else at + len(END) - len(self._held)
+        return data[:end], data[end:]
 
     def feed(self, data: str) -> str:
         """The input for the parser. Of a paste's end it is held until it is whole."""
@@ -70,9 +80,40 @@ class PasteSafeParser(XTermParser):
         if not data:  # the end of the input
             yield from super().feed("")
             return
-        if self._guard.is_outside and self._lines.takes(data):
-            return
-        yield from _paste(self._lines.release())
+        pasted, data = self._guard.split(data)
+        if pasted:
+            self._lines.passes()
+            yield from self._pass_on(pasted)
+        if data:
+            yield from self._feed_outside(self._lines.undecided() + data)
+
+    def _feed_outside(self, data: str) -> Iterable[Message]:
+        """An input that begins outside of a bracketed paste."""
+        begun = self._guard.begun
+        if begun and not BEGIN.startswith(begun + data[: len(BEGIN) - len(begun)]):  # another sequence: it ends here
+            rest = SEQUENCE.sub("", begun + data, count=1)
+            yield from self._pass_on(data[: len(data) - len(rest)])
+            begun, data = self._guard.begun, rest
+        if BEGIN not in begun + data:
+            yield from self._feed_keys(data)
+        elif self._lines.makes_paste(REPORT.sub("", _BRACKETED.sub("", begun + data))):
+            self._lines.takes(data)  # the brackets are part of what was pasted without
+        else:
+            end = data.rfind(END) + len(END) if END in data else len(data)
+            self._lines.passes()
+            yield from self._pass_on(data[:end])
+            if rest := data[end:]:
+                yield from self._feed_outside(rest)
+
+    def _feed_keys(self, data: str) -> Iterable[Message]:
+        """Keys, reports, or lines that were pasted without brackets."""
+        typed = REPORT.sub("", data)
+        if typed and self._lines.takes(typed):
+            data = "".join(report.group() for report in REPORT.finditer(data))
+        if data:
+            yield from self._pass_on(data)
+
+    def _pass_on(self, data: str) -> Iterable[Message]:
         for part in self._reports.feed(self._guard.feed(data)):
             if isinstance(part, GroundReported):
                 yield part
@@ -80,10 +121,23 @@ class PasteSafeParser(XTermParser):
                 yield from super().feed(part)
 
     def tick(self) -> Iterable[Message]:
-        yield from _paste(self._lines.release_whole())
+        yield from self.tick_lines()
         if held := self._reports.release():
             yield from super().feed(held)
         yield from super().tick()
+
+    @property
+    def waits_for_lines(self) -> bool:
+        """Whether `tick_lines` is to be called soon."""
+        return self._lines.waits
+
+    def tick_lines(self) -> Iterable[Message]:
+        """What of the lines that came at once is whole, a paste or keys."""
+        kept = self._lines.release_whole()
+        if kept.is_paste:
+            yield events.Paste(kept.text.replace(ESCAPE, ESCAPE_SHOWN).replace("\x00", ""))
+        elif kept.text:
+            yield from self._pass_on(kept.text)
 
     def _sequence_to_key_events(self, sequence: str, alt: bool | None = None) -> Iterable[events.Key]:
         """Textual passes `alt` for each character of a sequence that it does not know; True right after its escape."""
@@ -108,10 +162,6 @@ class PasteSafeParser(XTermParser):
         if not character.isprintable():
             self._tokens.append(events.Key("escape", ESCAPE))  # of one that is returned Textual makes "^"
         return list(super()._sequence_to_key_events(character, alt=True))
-
-
-def _paste(text: str) -> Iterable[events.Paste]:
-    return [events.Paste(text)] if text else []
 
 
 def guard_pastes(driver: type[Driver]) -> type[Driver]:

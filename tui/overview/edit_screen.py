@@ -26,6 +26,13 @@ _UNSAVED: Final = "This is not saved: Ctrl+S saves it, Esc again drops it."
 _RAW: Final = "The file has control characters, which this editor would change: use Ctrl+G in the list."
 
 
+class NoteArea(TextArea):
+    """A text area in which control characters of a paste are made visible."""
+
+    async def _on_paste(self, event: events.Paste) -> None:  # before the one of the base, which Textual calls, too
+        event.text = visible(event.text)
+
+
 class EditScreen(ModalScreen[None]):
     """Edits `text`. `save` takes the text that was opened and the new one, which ends with a line end, so that a line
     which another program appends is a line of its own."""
@@ -51,7 +58,7 @@ class EditScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="room"):
             yield Static("", id="edit-title", classes="room-title", markup=False)
-            yield TextArea(self._shown, id="edit-text", read_only=self._shown != _flat(self._base))
+            yield NoteArea(self._shown, id="edit-text", read_only=self._shown != _flat(self._base))
             yield Static("", id="list-note", markup=False)
             yield Static(KEYS, classes="room-keys", markup=False)
 

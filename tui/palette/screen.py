@@ -1,7 +1,7 @@
 """A list of what can be done, in groups. What is typed narrows it, Enter does what is chosen."""
 
-from collections.abc import Callable, Sequence
-from typing import ClassVar, Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from rich.cells import cell_len
 from rich.text import Text
@@ -16,6 +16,9 @@ from tui.themes.themed_screen import ThemedScreen
 from tui.typed_app import theme_colour
 from tui.widgets.query_input import QueryInput
 from tui.widgets.sheet import Sheet
+
+if TYPE_CHECKING:
+    from tui.widgets.prompt.input import Prompt
 
 _LABEL_COLUMNS: Final = 32  # cells of the labels of a group, at most
 _SHARED_COLUMNS: Final = 20  # groups with labels up to so wide begin their sentences in one column
@@ -39,9 +42,11 @@ class PaletteScreen(ThemedScreen[PaletteRow | None]):
         title: str,
         rows: Sequence[PaletteRow],
         note: str,
-        type_on: Callable[[str], object] | None = None,
+        type_on: "Prompt | None" = None,
     ) -> None:
-        """`type_on` takes what is typed instead of the field: a `?` opened the list, and another one closes it."""
+        """`type_on` takes what is typed and pasted instead of the field: a `?` opened the list, and another one closes
+        it.
+        """
         super().__init__()
         self._type_on = type_on
         self.is_typed_on = False
@@ -53,7 +58,9 @@ class PaletteScreen(ThemedScreen[PaletteRow | None]):
     def compose(self) -> ComposeResult:
         with Sheet():
             yield Static(self._heading, classes="sheet-title", markup=False)
-            yield QueryInput(placeholder="type to narrow", id="filter", compact=True)
+            field = QueryInput(placeholder="type to narrow", id="filter", compact=True)
+            field.can_focus = self._type_on is None
+            yield field
             yield OptionList(id="choices", markup=False, compact=True)
             yield Static(self._note, classes="sheet-note", markup=False)
 
@@ -76,10 +83,13 @@ class PaletteScreen(ThemedScreen[PaletteRow | None]):
         elif event.is_printable and event.character:
             event.stop()
             if event.character != "?" or self.is_typed_on:
-                self._type_on(event.character)
-            if not self.is_typed_on:
-                self.is_typed_on = True
-                self.dismiss(None)
+                self._type_on.insert(event.character)
+            self._leave_to_prompt()
+
+    def _leave_to_prompt(self) -> None:
+        if not self.is_typed_on:
+            self.is_typed_on = True
+            self.dismiss(None)
 
     @property
     def chosen(self) -> PaletteRow | None:
@@ -112,6 +122,9 @@ class PaletteScreen(ThemedScreen[PaletteRow | None]):
 
     def on_paste(self, event: events.Paste) -> None:
         event.stop()
+        if self._type_on is not None:
+            self._type_on.take_paste(event)
+            self._leave_to_prompt()
 
     def action_leave(self) -> None:
         self.dismiss(None)

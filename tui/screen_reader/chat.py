@@ -192,6 +192,10 @@ class LineChat:
         try:
             while given is None and not asked.answer.done():
                 typed = self._read(question.prompt, completes=False)
+                if pasted := self._input.pasted_answer(typed):
+                    self._input.rest += self._composition.paste("\n".join(pasted))
+                    self._output.say("Pasted text answers no question. It is in the next message.")
+                    continue
                 index = question.index_of(typed)
                 if index is not None:
                     given = index, typed

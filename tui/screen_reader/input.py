@@ -55,6 +55,7 @@ class LineInput:
         self._complete = complete
         self._found: list[str] = []
         self._buffer = b""  # read while nothing was asked
+        self._at_first = 0  # bytes that had come in the instant of the first key
         self.rest = ""
         self._modes = _modes()
         self._echo(on=False)
@@ -95,10 +96,27 @@ class LineInput:
             return input(visible(prompt))
         readline.set_startup_hook((lambda: readline.insert_text(to_line(beginning))) if beginning else None)
         readline.set_completer(self._completion if completes else None)
+        self._watch_first_key(None if completes else self._count_first_bytes)
         try:
             return input(visible(prompt))
         finally:
             readline.set_startup_hook(None)
+
+    def _watch_first_key(self, hook: Callable[[], None] | None) -> None:
+        """Has readline call it when it has shown the prompt; not every readline can."""
+        self._at_first = 0
+        if hasattr(readline, "set_pre_input_hook"):
+            readline.set_pre_input_hook(hook)
+
+    def _count_first_bytes(self) -> None:
+        """Waits for the first key, and counts what comes with it. A signal that ends the wait is raised again soon."""
+        if sys.platform != "win32":
+            import fcntl
+            import termios
+
+            select.select([0], [], [])
+            time.sleep(PASTED_S)
+            self._at_first = int.from_bytes(fcntl.ioctl(0, termios.FIONREAD, bytes(4)), sys.byteorder)
 
     def _echo(self, *, on: bool) -> None:
         if sys.platform != "win32" and self._modes is not None:
@@ -139,6 +157,15 @@ class LineInput:
         lines = self.take_typed_ahead(PASTE_QUIET_S)
         last, self.rest = self.rest, ""
         return [*lines, last] if last else lines
+
+    def pasted_answer(self, line: str) -> list[str]:
+        """The lines of a paste that the answer just read is of: it came in one instant with its end, or other lines
+        came with it. None where it was typed."""
+        typed, self.rest = self.rest, ""
+        more = self.take_pasted()
+        self.rest = typed
+        came_whole = bool(line) and self._at_first == len(line.encode()) + 1
+        return [line, *more] if came_whole or more else []
 
     def take_typed_ahead(self, quiet: float = QUIET_S) -> list[str]:
         """Takes what was typed before now, until nobody types, so that it answers no question: entered lines, and in

@@ -2,7 +2,8 @@
 
 An exception raised by a signal handler is lost where it is raised in a callback of readline, and a signal that comes
 just before a blocking call does not end it. So a signal is noted first. While a line is read it is raised too, and
-again each second until it has ended the line; at other times it only wakes the main thread, which asks `take`.
+again, soon and then each second, until it has ended the line; at other times it only wakes the main thread, which asks
+`take`.
 """
 
 import signal
@@ -11,6 +12,7 @@ from collections.abc import Callable
 from typing import Final, TypeVar
 
 TICK_S: Final = 1.0  # seconds between two looks while a line is read
+SOON_S: Final = 0.05  # seconds after a signal until it is raised again
 
 Read = TypeVar("Read")
 
@@ -72,6 +74,7 @@ class Interrupts:
         self._noted.append(noted)
         if self._is_reading:
             self.noted_line = self._unfinished()
+            _tick_each(TICK_S, first=SOON_S)
             self._raise()
 
     def _raise(self) -> None:
@@ -84,9 +87,9 @@ class Interrupts:
             self._on_tick()
 
 
-def _tick_each(seconds: float) -> None:
+def _tick_each(seconds: float, first: float | None = None) -> None:
     if sys.platform != "win32":
-        signal.setitimer(signal.ITIMER_REAL, seconds, seconds)
+        signal.setitimer(signal.ITIMER_REAL, seconds if first is None else first, seconds)
 
 
 def _ending() -> list[signal.Signals]:

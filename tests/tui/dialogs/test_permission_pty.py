@@ -71,6 +71,7 @@ def terminal(request: pytest.FixtureRequest, tmp_path: Path, server: Loopback) -
 def test_a_typed_line_grants_nothing_and_arrows_do(terminal: "Terminal", server: Loopback, tmp_path: Path) -> None:
     plays(server, calls("remember", note=NOTE), chat("Done."))
     terminal.type("Remember tea\r")
+    terminal.settle(0.1)  # what is typed in the same instant would be a paste
     for _ in range(12):  # somebody goes on typing while the question comes
         terminal.type("yes, ")
         terminal.settle(0.25)
@@ -88,6 +89,17 @@ def test_a_typed_line_grants_nothing_and_arrows_do(terminal: "Terminal", server:
     terminal.until(lambda text: "Done." in text, within=60)
     assert "Tee um vier" in memory.read_text("utf-8")
     terminal.until(lambda text: "yes, yes, yes 1" in text)  # in the prompt, with what was typed before
+
+
+@pytest.mark.parametrize("pasted", ["\x1b[200~1\x1b[201~", "\x1b[200~2\x1b[201~", "1\r", "\x1b[31m1\x1b[m\r2\r"])
+def test_a_paste_grants_nothing(terminal: "Terminal", server: Loopback, tmp_path: Path, pasted: str) -> None:
+    plays(server, calls("remember", note=NOTE), chat("Done."))
+    terminal.type("Remember tea\r")
+    terminal.until(lambda text: "The model wants to use remember" in text and "1–3 ↑ ↓" in text, within=60)
+    terminal.type(pasted)
+    terminal.settle(1.0)
+    assert "The model wants to use remember" in terminal.text
+    assert "Tee" not in (tmp_path / "ws" / "MEMORY.md").read_text("utf-8")
 
 
 def test_ten_edits_are_answered_by_who_presses_1_too_early_each_time(

@@ -4,6 +4,7 @@ import sys
 import time
 from itertools import pairwise
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
@@ -13,6 +14,7 @@ from textual.message import Message
 
 from tests.hostile.payloads import escapes
 from tui.output.direct_driver import TICK_S
+from tui.output.line_burst import JOINED_S, SILENCE_S
 from tui.output.paste_guard import BEGIN, END, PasteSafeParser
 
 if sys.platform != "win32":
@@ -22,8 +24,15 @@ PASTES = st.text(st.sampled_from("\x1b\x1b[201~Oab!\r\n\x03\x07\x1b"), max_size=
 
 
 def messages(*pieces: str) -> list[Message]:
+    """What the parser makes of pieces that come at once, and then of a pause."""
     parser = PasteSafeParser()
-    return [message for piece in pieces if piece for message in parser.feed(piece)]
+    found = [message for piece in pieces if piece for message in parser.feed(piece)]
+    with patch("tui.output.line_burst.monotonic", lambda: time.monotonic() + SILENCE_S):
+        return [*found, *parser.tick_lines()]
+
+
+def named(found: list[Message]) -> list[str]:
+    return [each.key if isinstance(each, events.Key) else type(each).__name__ for each in found]
 
 
 def pasted(found: list[Message]) -> str:
@@ -52,9 +61,7 @@ def test_every_payload_in_a_paste_is_text(cut: int) -> None:
 
 def test_keys_and_answers_outside_of_a_paste_are_as_they_were() -> None:
     found = messages("x\x1b[A", "\x1b[2", "4~\r", "\x1b[I", f"{BEGIN}p{END}", "\x1b[B")
-    assert [each.key if isinstance(each, events.Key) else type(each).__name__ for each in found] == [
-        *("x", "up", "f12", "enter", "AppFocus", "Paste", "down")
-    ]
+    assert named(found) == ["x", "up", "f12", "enter", "AppFocus", "Paste", "down"]
 
 
 @pytest.mark.parametrize(
@@ -94,14 +101,89 @@ def test_lines_that_arrive_at_once_without_brackets_are_one_paste(lines: str, si
     assert pasted(found) == lines
 
 
-def test_what_is_typed_ahead_of_a_busy_screen_is_keys() -> None:
-    for typed in ("hello\rnext", "y\r", "\r\r\r\r", "hello\r\r", "a" * 60):
-        assert [each.character for each in messages(typed) if isinstance(each, events.Key)] == list(typed)
+COLOURED = "PASS one\r\x1b[31mFAIL\x1b[0m two\r\x1b[32m!touch PWNED\x1b[0m\rlast\r"
+BELL = "ab\x07cd\r\x03ef\rgh\r"
+DIFF = "\x1b[1mdiff --git a/x b/x\x1b[m\n\x1b[31m-a\x1b[m\n\x1b[32m+\x1b[m\x1b[32mb\x1b[m\n"
+HYPERLINK = "\x1b]8;;http://a/\x07one\x1b]8;;\x07\rtwo\r"
+HOSTILE = f"one\r{BEGIN}two{END}\r!touch PWNED\r\x1bOP\x10\x1b[A\x14"
+
+
+@pytest.mark.parametrize("text", ["one\r!touch PWNED\r", "one\rtwo", COLOURED, BELL, DIFF, HYPERLINK])
+def test_lines_with_escapes_are_one_paste_without_brackets_however_they_are_cut(text: str) -> None:
+    expected = text.replace("\x1b", "␛")
+    assert named(messages(text)) == ["Paste"]
+    for at in range(17 if text.startswith("\x1b") else 2, len(text)):  # of a sequence at its start a part may be lost
+        found = messages(text[:at], text[at:])
+        keys = "".join(each.character or each.key for each in found if isinstance(each, events.Key))
+        assert keys + pasted(found) == expected and "\r" not in keys, at
+
+
+def test_brackets_within_such_lines_end_no_paste() -> None:
+    assert named(messages(HOSTILE)) == ["Paste"]
+    for at in range(2, len(HOSTILE)):
+        found = messages(HOSTILE[:at], HOSTILE[at:])
+        assert "!touch PWNED\r␛OP\x10␛[A\x14" in pasted(found), at
+        assert not {"f1", "ctrl+p", "up", "ctrl+t"} & {*named(found)}, at
+
+
+@pytest.mark.parametrize("size", [4096, 700, 64, 9])
+def test_many_coloured_lines_without_brackets_are_one_paste(size: int) -> None:
+    text = "".join(f"pasted line {number} \x1b[31m with esc 中文\r" for number in range(300))
+    found = messages(*(text[start : start + size] for start in range(0, len(text), size)))
+    assert named(found)[-1] == "Paste" and pasted(found).endswith("␛[31m with esc 中文\r")
+    assert "enter" not in named(found)
+
+
+@pytest.mark.parametrize(
+    ("typed", "keys"),
+    [
+        ("hello\r", [*"hello", "enter"]),
+        ("hello\r\r", [*"hello", "enter", "enter"]),
+        ("y\r", ["y", "enter"]),
+        ("\r\r\r\r", ["enter"] * 4),
+        ("a" * 60, ["a"] * 60),
+        ("hello\r\x1b[A\x1b[A", [*"hello", "enter", "up", "up"]),
+        ("\x1b[A\x1b[B\r", ["up", "down", "enter"]),
+        ("\x1ba\r\x1ba\r", ["alt+a", "enter", "alt+a", "enter"]),
+        ("ab\x7f\x7f\x03", [*"ab", "backspace", "backspace", "ctrl+c"]),
+        ("word\x1b", [*"word", "escape"]),
+    ],
+)
+def test_what_is_typed_ahead_of_a_busy_screen_is_keys(typed: str, keys: list[str]) -> None:
+    parser = PasteSafeParser()
+    found = [*parser.feed(typed)]
+    for _ in range(2):  # an escape at the end is a key after a while
+        time.sleep(TICK_S)
+        found += parser.tick()
+    assert named(found) == keys
+
+
+@pytest.mark.parametrize("reports", ["\x1b[<35;10;10M", "\x1b[?2026;1$y", "\x1b[I", "\x1b]11;rgb:0000/0000/0000\x07"])
+def test_what_the_terminal_sends_by_itself_is_neither_a_key_nor_part_of_a_paste(reports: str) -> None:
+    typed = messages(f"hello{reports}\r{reports}")
+    assert [each.key for each in typed if isinstance(each, events.Key)] == [*"hello", "enter"]
+    found = messages(f"{reports}one\r{reports}", f"two{reports}\r")
+    assert pasted(found) == "one\rtwo\r"
+    assert not any(isinstance(each, events.Key) for each in found)
+
+
+def test_letters_that_are_typed_one_by_one_are_keys_however_fast() -> None:
+    assert named(messages(*"hello\rnext\r")) == [*"hello", "enter", *"next", "enter"]
 
 
 def test_a_key_after_such_lines_is_a_key_after_them() -> None:
-    found = messages("one\rtwo\rthree\r", "\x03")
-    assert [each.key if isinstance(each, events.Key) else type(each).__name__ for each in found] == ["Paste", "ctrl+c"]
+    parser = PasteSafeParser()
+    found = [*parser.feed("one\rtwo\rthree\r")]
+    time.sleep(TICK_S)
+    found += [*parser.tick(), *parser.feed("\x03")]
+    assert named(found) == ["Paste", "ctrl+c"]
+
+
+def test_enter_right_after_a_word_waits_for_an_instant_only() -> None:
+    parser = PasteSafeParser()
+    assert named([*parser.feed("hello\r")]) == []
+    time.sleep(JOINED_S)
+    assert named([*parser.tick_lines()]) == [*"hello", "enter"]
 
 
 @pytest.mark.screen
@@ -127,4 +209,24 @@ def test_a_paste_sends_nothing(tmp_path: Path) -> None:
     terminal.settle(1.0)
     assert "◆" not in terminal.text  # an answer
     assert terminal.is_running
+    terminal.close()
+
+
+@pytest.mark.screen
+@pytest.mark.timeout(60)
+@pytest.mark.skipif(sys.platform == "win32", reason="a pty is POSIX's")
+def test_coloured_lines_without_brackets_are_sent_and_run_by_nothing(tmp_path: Path) -> None:
+    terminal = Terminal("--workspace", str(tmp_path / "ws"))
+    terminal.until(lambda text: text.rstrip().rpartition("\n")[2].strip() == "offline")
+    terminal.type(COLOURED.replace("PWNED", str(tmp_path / "PWNED")))
+    terminal.until(lambda text: "❯ PASS one" in text and "␛[31mFAIL␛[0m two" in text and "last" in text)
+    terminal.settle(0.5)
+    assert "◆" not in terminal.text and "waits" not in terminal.text
+    assert not (tmp_path / "PWNED").exists()
+    terminal.type("\x03")
+    terminal.until(lambda text: "PASS one" not in text)
+    terminal.settle(0.2)
+    terminal.type("".join(f"pasted line {number} \x1b[31m with esc 中文\r" for number in range(300)))
+    terminal.until(lambda text: "[Pasted text #1 · 300 lines]" in text, within=8)
+    assert "◆" not in terminal.text
     terminal.close()

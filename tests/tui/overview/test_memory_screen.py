@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from textual import events
 from textual.widgets import TextArea
 
 from foundation.clock import SystemClock
@@ -16,6 +17,7 @@ from tests.tui.fakes import FakeSession, answer
 from tui.overview.edit_screen import COPIES, LEFT_OUT, MERGED, UNSAVED_SIGN, EditScreen
 from tui.overview.memory_screen import MemoryScreen
 from tui.passages.text_screen import TextScreen
+from tui.widgets.query_input import QueryInput
 
 TEXT = "# Memory\n\n- The boiler is serviced in May.\n- 锅炉 🙂\n"
 
@@ -252,3 +254,32 @@ async def test_the_editor_says_that_it_is_not_saved_as_long_as_it_is_not(open_ch
         await chat.press("y", "ctrl+s")
         await chat.until(lambda: "Saved." in seen(chat))
         assert UNSAVED_SIGN not in seen(chat)
+
+
+async def test_a_paste_presses_no_key_in_the_list_and_is_text_in_the_editor(open_chat: Open, session: Any) -> None:
+    async with open_chat(session=session, size=(120, 36)) as chat:
+        screen = await opened(chat)
+        for pasted in ("u", "d", "q", "G\r"):
+            chat.app.post_message(events.Paste(pasted))
+        await chat.pilot.pause(0.3)
+        assert chat.app.screen is screen and chat.screen.prompt.text == ""
+        editor = await edited(chat, "")
+        chat.app.post_message(events.Paste("one\r\x07two\r\n\tthree"))
+        await chat.until(lambda: "three" in editor.query_one(TextArea).text)
+        assert editor.query_one(TextArea).text == "one\n␇two\n\tthree"
+
+
+async def test_pasted_lines_are_a_query_in_the_find_bar_and_in_the_search(open_chat: Open) -> None:
+    async with open_chat() as chat:
+        await chat.say("hello")
+        await chat.quiet()
+        for key in ("ctrl+f", "f3"):
+            await chat.press(key)
+            await chat.until(lambda: isinstance(chat.app.focused, QueryInput))
+            field = chat.app.focused
+            assert isinstance(field, QueryInput)
+            chat.app.post_message(events.Paste("one\r!two\x07\r"))
+            await chat.until(lambda field=field: field.value.startswith("one"))
+            assert field.value.strip() == "one !two␇" and chat.app.focused is field
+            await chat.press("escape")
+            await chat.until(lambda: chat.app.focused is chat.screen.prompt)

@@ -12,7 +12,7 @@ import pytest
 from foundation.paths import Workspace
 from memory.upkeep.state import read_state
 from tests.paths import ROOT
-from tests.tui.screen_reader.lines import Start, until, written
+from tests.tui.screen_reader.lines import Start, answer, until, written
 
 pytestmark = [
     pytest.mark.screen,
@@ -46,7 +46,7 @@ def test_a_workspace_from_elsewhere_is_trusted_only_on_a_word(start: Start, tmp_
     shutil.copytree(tmp_path / "notes", tmp_path / "copied")
     chat = start("--workspace", str(tmp_path / "copied"))
     until(chat, "1: trust it\n2: read only\nAnswer, 1 to 2; Enter alone is 2, read only: ")
-    chat.type("perhaps\r")
+    answer(chat, "perhaps")
     until(chat, "That is none of the answers.")
     chat.type("\r")
     text = until(chat, "You: ")
@@ -55,10 +55,43 @@ def test_a_workspace_from_elsewhere_is_trusted_only_on_a_word(start: Start, tmp_
     until(chat, "Error: ")
     trusting = start("--workspace", str(tmp_path / "copied"))
     until(trusting, "Enter alone is 2, read only: ")
-    trusting.type("trust it\r")
+    answer(trusting, "trust it")
     until(trusting, "You: ")
     trusting.type("Kept?\r")
     until(trusting, "End of answer.")
+
+
+@pytest.mark.parametrize("pasted", ["1\r", "trust it\r", "1\rmore\r"])
+def test_a_paste_answers_no_question(start: Start, tmp_path: Path, pasted: str) -> None:
+    first = start()
+    until(first, "You: ")
+    first.type("\x04")
+    first.ended()
+    shutil.copytree(tmp_path / "notes", tmp_path / "copied")
+    chat = start("--workspace", str(tmp_path / "copied"))
+    until(chat, "Enter alone is 2, read only: ")
+    chat.type(pasted)
+    until(chat, "Pasted text answers no question. It is in the next message.")
+    until(chat, "Enter alone is 2, read only: ", 2)
+    chat.type("\r")
+    until(chat, "You: " + pasted.rstrip("\r").replace("\r", "␤"))
+    assert "read-only" in written(chat).lower() or "not made here" in written(chat)
+    chat.type("\r")
+    until(chat, "Error: ")  # it is not trusted
+
+
+def test_ctrl_c_ends_a_question_at_once(start: Start, tmp_path: Path) -> None:
+    chat = start()
+    until(chat, "You: ")
+    chat.type("The boiler is serviced by Hansen.\r")
+    until(chat, "End of answer.\nYou: ")
+    chat.type("/tree\r")
+    until(chat, "Enter alone leaves it: ")
+    chat.settle(0.3)
+    begun = time.monotonic()
+    chat.type("\x03")
+    until(chat, "You: ", 3)
+    assert time.monotonic() - begun < 0.9
 
 
 def test_what_was_typed_before_a_question_answers_nothing(start: Start, tmp_path: Path) -> None:
@@ -290,13 +323,13 @@ def test_a_conversation_is_found_in_and_chosen_by_its_number(start: Start) -> No
     chat.type("/tree\r")
     text = until(chat, "Answer, 1 to 2; Enter alone leaves it: ")
     assert "newest of this branch: The 锅炉 costs 400 a year." in text
-    chat.type("1\r")
+    answer(chat, "1")
     until(chat, "leaves it: 1\nYou: The boiler is serviced by Hansen. 锅炉\nYou: ")
     chat.type("/new\r")
     until(chat, "A new conversation.\nYou: ")
     chat.type("/resume\r")
     assert "Conversations:\n1: The boiler is serviced" in until(chat, "Answer, 1; Enter alone leaves it: ")
-    chat.type("1\r")
+    answer(chat, "1")
     until(chat, "Conversation: The boiler is serviced")
 
 

@@ -288,6 +288,10 @@ class Prompt(ChipTextArea):
     async def _on_paste(self, event: events.Paste) -> None:
         event.stop()
         event.prevent_default()
+        self.take_paste(event)
+
+    def take_paste(self, event: events.Paste) -> None:
+        """Inserts what was pasted here, or where it could not go."""
         if not self.held.takes(event):
             self.paste_text(event.text)
 
