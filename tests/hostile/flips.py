@@ -21,6 +21,7 @@ INTERNAL = {
     "leaving.owner": "a lock's name",
     "unsealed.pack": "a pack to write a manifest for",
     "token_counts.tokenizer": "a count is made anew under another name",
+    "observed.maker": "whose cursor it is: what is before it is looked at again, and nothing is made twice",
     "passages.hash": "where a text that is drawn again stands already",
 }
 """Columns that hold no text which is given out, each with what it is."""
