@@ -121,6 +121,7 @@ def test_every_class_that_shows_something_has_a_case() -> None:
             "AnswerRows",
             "LongLineArea",
             "ChipTextArea",
+            "NoteArea",
             "ScrollingDialog",
             "Sheet",
             "ThemedScreen",
