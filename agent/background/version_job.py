@@ -1,8 +1,12 @@
-"""Drops versions that are no longer kept, once a session."""
+"""Drops versions that are no longer kept, and copies of those that are, once a session."""
+
+from typing import Final
 
 from agent.background.scheduler import ShouldStop, StepResult
 from memory.memory import Memory
 from memory.settings import VersionSettings
+
+_MOST_COPIES: Final = 500  # a session; each is compared with its version
 
 
 class VersionJob:
@@ -22,7 +26,7 @@ class VersionJob:
         return self._is_due
 
     def step(self, should_stop: ShouldStop) -> StepResult:
-        del should_stop  # it takes milliseconds
         self._is_due = False
-        self._memory.versions.store.keep(self._settings)
+        self._memory.versions.store.keep(self._settings)  # it takes milliseconds
+        self._memory.versions.drop_copies(_MOST_COPIES, should_stop)
         return StepResult(more=False)

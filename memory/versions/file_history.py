@@ -1,6 +1,6 @@
 """Records versions: what others wrote as soon as it is seen, what this program or a model wrote with its cause."""
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,14 +8,17 @@ from threading import local
 from typing import Final
 
 from foundation.clock import Clock, to_ms
-from foundation.files import LockTimeout, encode, list_files, list_folders, read_bytes
+from foundation.files import LockTimeout, encode, list_files, list_folders, read_bytes, remove
 from foundation.paths import Workspace
+from memory.errors import Damaged
 from memory.versions.cause import BY_HAND, FOUND, FOUND_AFTER_LOSS, Author, Cause, current_cause
 from memory.versions.manifest import Version
+from memory.versions.objects import content_name
 from memory.versions.store import RecordedState, VersionStore
 
 _EARLIER: Final = Cause(Author.USER, "kept by an earlier release")
 _STAMP: Final = "%Y%m%dT%H%M%S.%fZ"  # of a copy's name
+_COPY_MS: Final = 24 * 60 * 60 * 1000  # that a copy from before a write is kept, at least
 _MOST_BYTES: Final = 2**24  # that wait to be written together
 
 
@@ -108,13 +111,37 @@ class FileHistory:
         return True
 
     def _take_over_copies(self) -> None:
+        for name, copy, time in self._copies():
+            self.store.record(name, read_bytes(copy), _EARLIER, time_ms=to_ms(time))
+
+    def drop_copies(self, most: int, should_stop: Callable[[], bool] = lambda: False) -> int:
+        """Deletes copies of notes from before a write that are a day old and that a version holds to the byte, at most
+        so many; gives their number. Reads both. Raises OSError."""
+        before = self.store.now_ms() - _COPY_MS
+        versions = {version.sha256: version for version in self.store.versions()}
+        count = 0
+        for _, copy, time in self._copies():
+            if count == most or should_stop():
+                break
+            if to_ms(time) >= before:
+                continue
+            with suppress(Damaged, FileNotFoundError):
+                body = read_bytes(copy)
+                version = versions.get(content_name(body))
+                if version is not None and self.store.body(version) == body:
+                    remove(copy)
+                    count += 1
+        return count
+
+    def _copies(self) -> Iterator[tuple[str, Path, datetime]]:
+        """The copies, each with the note it is of and when it was kept."""
         for folder in list_folders(self._folder):
             name = folder.name.replace("memory__", "memory/", 1)
             if name != "MEMORY.md" and not name.startswith("memory/"):
                 continue
             for copy in list_files(folder):
                 if (time := _time_of(copy)) is not None:
-                    self.store.record(name, read_bytes(copy), _EARLIER, time_ms=to_ms(time))
+                    yield name, copy, time
 
     def _by_hand(self, name: str) -> Cause:
         if name in self._together.names or self.store.newest(name):

@@ -292,6 +292,36 @@ def test_old_versions_go_while_nobody_waits(memory: Memory, workspace: Workspace
     assert len(store.versions()) == 1
 
 
+def test_copies_that_versions_hold_go_after_a_day_and_no_other_does(memory: Memory, workspace: Workspace) -> None:
+    memory.versions.store.record("memory/tea.md", b"- green\n", BY_HAND)
+    folder = workspace.versions / "memory__tea.md"
+    folder.mkdir(parents=True)
+    kept = {
+        "20200101T000000.000Z-3.md": b"- green\n- saved late\n",  # by an editor that had the file open
+        "20990101T000000.000Z-1.md": b"- green\n",
+        "mine.md": b"- green\n",
+    }
+    for name, body in {**kept, "20200101T000000.000Z-1.md": b"- green\n"}.items():
+        (folder / name).write_bytes(body)
+    mirror = workspace.versions / "conversations-c_1.md" / "20200101T000000.000Z-1.md"
+    mirror.parent.mkdir()
+    mirror.write_bytes(b"- green\n")
+    VersionJob(memory, VersionSettings()).step(lambda: False)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == kept
+    assert mirror.exists()
+
+
+def test_a_copy_stays_where_its_version_is_damaged(memory: Memory, workspace: Workspace) -> None:
+    memory.versions.store.record("MEMORY.md", b"- green\n", BY_HAND)
+    copy = workspace.versions / "MEMORY.md" / "20200101T000000.000Z-1.md"
+    copy.parent.mkdir(parents=True)
+    copy.write_bytes(b"- green\n")
+    stored = next((workspace.versions / "objects").rglob("??*/*"))
+    stored.write_bytes(stored.read_bytes()[:-1])
+    assert memory.versions.drop_copies(9) == 0
+    assert copy.read_bytes() == b"- green\n"
+
+
 def test_earlier_versions_that_name_a_deleted_conversation_are_told(memory: Memory, workspace: Workspace) -> None:
     workspace.memory_md.write_text("- see c_1111111111111\n", encoding="utf-8")
     memory.hot.refresh()
