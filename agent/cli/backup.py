@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from datetime import UTC
 from pathlib import Path
@@ -62,7 +63,8 @@ def create(place: str | None, keep: int | None) -> None:
     from memory.access import WorkspaceAccess
     from memory.backup.backup import back_up
 
-    access = WorkspaceAccess.of(workspace, trust_store(invocation.environment))
+    only_read = True if workspace.brings_state and not os.access(workspace.state, os.W_OK) else None
+    access = WorkspaceAccess.of(workspace, trust_store(invocation.environment), read_only=only_read)
     try:
         saved = [workspace.root, *(Path(target) for _, target in access.workspace.links)]
         at = _open(_last_place(access.workspace) if place is None else _spelt(place), saved)

@@ -11,12 +11,9 @@ from typing import Final
 from foundation.clock import Clock
 from foundation.errors import Misuse, TemporaryFailure
 from foundation.files import (
-    FileLock,
-    LockTimeout,
     NotUtf8,
     encode,
     list_files,
-    make_private_folder,
 )
 from foundation.paths import Workspace
 from foundation.privacy import Cleared
@@ -44,6 +41,7 @@ from memory.hot.files import (
     refuse_too_large,
     snapshot_file,
 )
+from memory.hot.lock import NotesLock
 from memory.hot.merge import merge
 from memory.hot.note import HotFile, HotFileProblem, Note, TextChange
 from memory.hot.parse import parse
@@ -53,7 +51,6 @@ from memory.hot.versions import Versions
 from memory.versions.cause import caused_by
 from memory.versions.file_history import FileHistory
 
-_LOCK_SECONDS: Final = 10
 _LATE_BYTES: Final = 32_000_000  # of versions that are still read again for late writes
 
 
@@ -74,7 +71,7 @@ class HotMemory:
         self._late: deque[RecentVersion] = deque()
         self._has_read = False
         self._lock = RLock()
-        self._between_processes = FileLock(workspace.hot_lock, timeout=_LOCK_SECONDS)
+        self._between_processes = NotesLock(workspace)
 
     def refresh(self, *, ours: bool = True) -> list[str]:
         """Files (relative names) that changed, appeared or disappeared since the last refresh; the first call returns
@@ -317,16 +314,8 @@ class HotMemory:
                 f"{self._workspace.root} is open read-only: nothing is written to it.",
                 f"If it is yours: `{trust_command(self._workspace)}`, then try again.",
             )
-        make_private_folder(self._workspace.state)
-        try:
-            with self._between_processes:
-                yield
-        except LockTimeout as error:
-            raise TemporaryFailure(
-                "The memory is being written",
-                f"Another Palimpsest has held {self._workspace.hot_lock} for {_LOCK_SECONDS} seconds.",
-                "Wait for it to finish, or close it.",
-            ) from error
+        with self._between_processes.held():
+            yield
 
     def _write(self, name: str, edit: Edit, prepared: PreparedWrites | None = None) -> tuple[Note, ...]:
         """Applies the edit, reads the file again, and returns the notes of the text that was written."""

@@ -6,14 +6,15 @@ from pathlib import Path
 from typing import Final
 
 from foundation.clock import Clock
-from foundation.errors import Misuse, TemporaryFailure
-from foundation.files import FileLock, LockTimeout, make_private_folder, resolve_within
+from foundation.errors import Misuse
+from foundation.files import resolve_within
 from foundation.files.conditional import FileSwap, UnexpectedContent
 from foundation.paths import Workspace
 from foundation.program import PROGRAM
 from memory.errors import NoteChanged, UnwritableNotes
 from memory.hot.edits import Edit
 from memory.hot.files import edit_target
+from memory.hot.lock import NotesLock
 from memory.hot.merge import merge
 from memory.hot.parse import lines_of
 from memory.hot.swap import ExposedStates, apply_edit
@@ -23,7 +24,6 @@ from memory.versions.file_history import FileHistory
 from memory.versions.manifest import Version
 
 _UNDO: Final = "undo of version "
-_LOCK_SECONDS: Final = 10
 
 
 class FileRestorer:
@@ -111,7 +111,7 @@ class FileRestorer:
     def _write(self, name: str, edit: Edit, reason: str, *, keep_empty: bool = True) -> bool:
         """Applies the edit, as a version; whether that changed the file. Without `keep_empty` an empty one is deleted.
 
-        Raises TemporaryFailure where another process writes the notes for too long.
+        Raises TemporaryFailure where another process writes the notes for too long, UnwritableNotes.
         """
         now, came_out, exposed = self._clock.now(), list[bytes](), ExposedStates()
 
@@ -120,18 +120,10 @@ class FileRestorer:
             self._copies.take(name, file, body, now)
 
         path = self._target(name)
-        make_private_folder(self._workspace.own)
-        try:
-            with FileLock(self._workspace.hot_lock, timeout=_LOCK_SECONDS):
-                text: str | None = apply_edit(path, edit, keep, now, exposed)
-                if not text and not keep_empty:
-                    text = _deleted_where_empty(path)
-        except LockTimeout as error:
-            raise TemporaryFailure(
-                "The memory is being written",
-                f"Another Palimpsest has held {self._workspace.hot_lock} for {_LOCK_SECONDS} seconds.",
-                "Wait for it to finish, or close it.",
-            ) from error
+        with NotesLock(self._workspace).held():
+            text: str | None = apply_edit(path, edit, keep, now, exposed)
+            if not text and not keep_empty:
+                text = _deleted_where_empty(path)
         theirs = [body for body in came_out if not exposed.has(body.decode("utf-8", "replace"))]
         self._history.wrote(name, theirs, text, Cause(Author.USER, reason))
         return bool(came_out)

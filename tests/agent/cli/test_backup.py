@@ -28,6 +28,22 @@ def test_a_backup_is_made_listed_checked_and_restored(run: Run, bare: Run, place
     assert "锅炉" in bare("--workspace", str(tmp_path / "again"), "memory", "list").out
 
 
+def test_a_workspace_that_cannot_be_written_to_is_backed_up(
+    run: Run, bare: Run, root: Path, place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("remember", "锅炉在五月保养 🐋")
+    run("-p", "The heron stands in the reeds.")
+    before = sorted(root.rglob("*"))
+    with monkeypatch.context() as patched:
+        patched.setattr("agent.cli.backup.os.access", lambda *_: False)  # as on a disk that is mounted read-only
+        assert run("backup", str(place), "--json").json["skipped"] == []
+    assert sorted(root.rglob("*")) == before, "nothing is written there"
+    again = tmp_path / "again"
+    assert bare("backup", "restore", str(place), str(again), "--json").json["check"]["sound"] is True
+    assert "锅炉" in (again / "MEMORY.md").read_text(encoding="utf-8")
+    assert "heron" in bare("--workspace", str(again), "search", "heron").out
+
+
 def test_the_words_for_a_person(run: Run, bare: Run, place: Path, tmp_path: Path) -> None:
     assert "new pieces" in run("backup", str(place)).out
     assert "0 new pieces" in run("backup", "create", "--keep", "1").out, "the last place is taken"

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import re
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,6 +16,7 @@ from foundation.paths import Workspace
 from foundation.privacy import clear
 from memory.hot import HotMemory, NoSuchNote, NoteChanged, UnwritableNotes, files
 from tests.fakes import FakeClock
+from tests.read_only_folder import sealed
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
 
@@ -337,3 +339,15 @@ def test_control_characters_are_visible_in_the_file(hot: HotMemory, workspace: W
     written = (workspace.root / "MEMORY.md").read_bytes()
     assert b"\x1b" not in written and b"\x07" not in written
     assert "␛[31mletters" in written.decode()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps rights in another way")
+def test_on_a_disk_that_is_read_only_a_sentence_says_why_nothing_is_remembered(
+    hot: HotMemory, workspace: Workspace, clock: FakeClock
+) -> None:
+    hot.remember(clear("Tea at four."), heading=None, conversation=None)
+    with sealed(workspace.root) as folder:
+        there = HotMemory(Workspace(folder), clock)
+        assert "Tea at four." in "".join(note.text for note in there.notes())
+        with pytest.raises(UnwritableNotes, match="cannot be written to: notes can be read"):
+            there.remember(clear("Coffee."), heading=None, conversation=None)
