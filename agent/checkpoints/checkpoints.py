@@ -107,6 +107,7 @@ class Checkpoints:
         with self.locked():
             self._late_edits.keep()
             try:
+                self.journal.begin()
                 files = tuple(self._stored(change) for change in changes)
                 record = self._record(files, kind, entry=entry, label=label, reverts=reverts, conversation=conversation)
                 self.journal.add(Begun(record))

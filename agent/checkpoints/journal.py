@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from agent.checkpoints.change import CheckpointRecord
 from foundation.checked_lines import BEGINNING, CUT_OFF, add_lines, body_of, with_checksum
-from foundation.files import read_bytes, status, write_atomically
+from foundation.files import exists, read_bytes, status, write_atomically
 from foundation.typed_json import decode_json
 
 
@@ -64,6 +64,12 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._read: tuple[tuple[int, int, int], JournalContent] | None = None
+
+    def begin(self) -> None:
+        """Makes the empty file where there is none: before the first content, so that contents without a journal are
+        those of a lost one. Raises OSError."""
+        if not exists(self._path):
+            write_atomically(self._path, b"")
 
     def add(self, line: JournalLine) -> None:
         """Appends the line, synced. Raises OSError."""

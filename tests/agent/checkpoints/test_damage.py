@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from agent.checkpoints.check import check_checkpoints
 from agent.checkpoints.checkpoints import Checkpoints
-from agent.checkpoints.journal import Ended
+from agent.checkpoints.journal import Ended, Journal
 from memory.errors import Damaged
 from tests.agent.checkpoints.conftest import ProjectWithTools
 from tests.agent.checkpoints.test_keeping import FakeDay, versions
@@ -94,3 +95,20 @@ def test_an_end_of_a_change_that_was_found_interrupted_is_no_damage(two_turns: P
     (record, *_) = two_turns.checkpoints.history("c_1").records
     two_turns.checkpoints.journal.add(Ended(record.id, interrupted=True))
     assert two_turns.checkpoints.history("c_1").content.damage == ""
+
+
+def test_a_first_change_that_is_killed_before_its_line_is_no_lost_journal(
+    project: ProjectWithTools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    project.write("a", b"0\n")
+    with monkeypatch.context() as patched:
+        patched.setattr(Journal, "add", killed)
+        with pytest.raises(KeyboardInterrupt):
+            project.tool(a=b"1\n")
+    assert list((project.state / "blobs").glob("*/*"))
+    assert check_checkpoints(project.state) == ()
+    journal(project).unlink()
+    assert [problem.what for problem in check_checkpoints(project.state)] == ["journal"]
