@@ -15,7 +15,8 @@ from msgspec.structs import replace
 from agent import events
 from agent.config.config import Config
 from agent.permissions.action import PermissionAnswer
-from agent.permissions.policy import PermissionMode, Policy
+from agent.permissions.mode import PermissionMode
+from agent.permissions.policy import Policy
 from agent.spending.budget import SpendingBudget
 from agent.tools.delegate import with_course
 from agent.tools.port import ToolFailure, ToolRun

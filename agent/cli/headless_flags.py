@@ -124,7 +124,7 @@ def options_of(flags: HeadlessFlags, *, as_json: bool) -> "HeadlessOptions":
 
 def permissions_of(flags: HeadlessFlags) -> tuple[Any, tuple[Any, ...]]:
     """The mode (None where none was given) and the rules. Raises Misuse for what is no rule or names no tool."""
-    from agent.permissions.policy import PermissionMode
+    from agent.permissions.mode import PermissionMode
     from agent.permissions.rules import Verdict
     from agent.services.permission_rules import parse_tool_rule
 

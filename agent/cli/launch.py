@@ -11,7 +11,7 @@ if TYPE_CHECKING:  # the first paint must not load these
     from pathlib import Path
 
     from agent.config.config import Config
-    from agent.permissions.policy import PermissionMode
+    from agent.permissions.mode import PermissionMode
     from agent.permissions.rules import Rule
     from foundation.paths import Workspace
 

@@ -25,7 +25,7 @@ def argument_values(
         case "model":
             values = ["offline", *models]
         case "mode":
-            from agent.permissions.policy import PermissionMode
+            from agent.permissions.mode import PermissionMode
 
             values = [mode.value for mode in PermissionMode]
         case "switches":

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from agent.commands.command import Command
 from agent.commands.results import Choice, Choices, OpenNamedScreen, Outcome, Proposal, TextResult
-from agent.mcp.server_spec import ServerSource
 from foundation.errors import Misuse
 from foundation.privacy import TextSource, clear
 from foundation.terminal_text import visible_line
@@ -48,6 +47,8 @@ async def _mcp(session: Session, rest: str) -> Outcome:
 
 
 def _trust(session: Session, name: str) -> Outcome:
+    from agent.mcp.server_spec import ServerSource
+
     server = session.servers.find(name)
     if server.source is not ServerSource.PROJECT:
         raise Misuse("It needs no consent", f"{visible_line(name)} is in your own configuration.")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # a session loads every room; the list of commands must not
 
 
 async def _mode(session: Session, text: str) -> Outcome:
-    from agent.permissions.policy import PermissionMode
+    from agent.permissions.mode import PermissionMode
 
     policy = session.permissions
     if not text:

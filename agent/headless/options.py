@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from agent.permissions.policy import PermissionMode
+from agent.permissions.mode import PermissionMode
 from agent.permissions.rules import Rule
 from agent.spending.budget import RunLimits
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final, Protocol
 from agent.events import PermissionRequested
 from agent.permissions.action import PermissionAnswer
 from agent.permissions.attached_files import ATTACH_TOOL, attach_action, decide_attachment
-from agent.permissions.policy import PermissionMode, Policy
+from agent.permissions.mode import PermissionMode
+from agent.permissions.policy import Policy
 from agent.permissions.rules import Verdict
 from agent.services.attachments import mentioned_files
 from context import Attachment, load_attachment

@@ -9,7 +9,8 @@ from msgspec import Struct
 from agent.permissions.action import Access, Action
 from agent.permissions.attached_files import ATTACH_TOOL, attach_action, decide_attachment
 from agent.permissions.destructive_commands import destroys
-from agent.permissions.policy import PermissionMode, Policy
+from agent.permissions.mode import PermissionMode
+from agent.permissions.policy import Policy
 from agent.permissions.rules import COMMAND_TOOL, Rule, RuleSource, Verdict, offered_rules, parse_rule
 from agent.permissions.stored_rules import StoredRules
 from foundation.errors import Misuse

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from agent.permissions.policy import PermissionMode
+from agent.permissions.mode import PermissionMode
 
 
 class ToolSettings(Struct, frozen=True):

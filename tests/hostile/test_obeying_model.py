@@ -18,7 +18,7 @@ from agent.config.config import Config
 from agent.config.workspaces import prepare_workspace
 from agent.events import PermissionRequested, ToolFinished, ToolStarted
 from agent.permissions.action import Access, PermissionAnswer
-from agent.permissions.policy import PermissionMode
+from agent.permissions.mode import PermissionMode
 from agent.permissions.rules import RuleSet, Verdict, parse_rule
 from agent.session import Session
 from agent.tools.port import ToolSettings

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Final
 
 from textual import on, work
 
-from tui.palette.key_rows import key_rows
 from tui.widgets.find_bar import FindBar
 from tui.widgets.prompt.input import Prompt
 from tui.widgets.status import StatusBar
@@ -37,6 +36,8 @@ class ChatFind(FindBar):
 
     def open(self) -> None:
         """Remembers where one is, and finds the last query again."""
+        from tui.palette.key_rows import key_rows  # after the first frame
+
         if self._mode is None:
             from tui.chat.find_mode import FindMode
 

@@ -10,7 +10,7 @@ from agent.commands.conversation import TAKE_BACK, first_line
 from agent.commands.results import Cancelled
 from agent.events import TurnFailed, UserStored
 from agent.message_queue import MessageQueue, QueuedMessage
-from agent.permissions.policy import PermissionMode
+from agent.permissions.mode import PermissionMode
 from agent.queue_steering import QueueSteering, without_pastes
 from agent.services.locate import locate_entry
 from agent.services.outside_files import permitted_attachments

@@ -18,7 +18,7 @@ from agent.hooks.hooks import SessionHooks
 from agent.hooks.run import run_hook
 from agent.hooks.settings import HookCommand, HookMatcher, HookSettings
 from agent.permissions.action import PermissionAnswer
-from agent.permissions.policy import PermissionMode
+from agent.permissions.mode import PermissionMode
 from agent.services.trust import trust_scripts
 from agent.session import Session
 from agent.tools.files.project import ProjectFolders

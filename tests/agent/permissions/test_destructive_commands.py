@@ -5,7 +5,8 @@ from msgspec import structs
 
 from agent.permissions.action import Access, Action
 from agent.permissions.destructive_commands import destroys
-from agent.permissions.policy import PermissionMode, Policy
+from agent.permissions.mode import PermissionMode
+from agent.permissions.policy import Policy
 from agent.permissions.rules import RuleSet, Verdict, parse_rule
 from tests.agent.permissions.evaded_denials import SLIPPING_PAST_A_DENIAL
 

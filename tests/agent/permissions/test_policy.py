@@ -6,7 +6,8 @@ import pytest
 from msgspec import structs
 
 from agent.permissions.action import Access, Action, PermissionAnswer, Scope
-from agent.permissions.policy import PermissionMode, Policy
+from agent.permissions.mode import PermissionMode
+from agent.permissions.policy import Policy
 from agent.permissions.rules import RuleSet, Verdict, parse_rule
 from foundation.errors import Misuse
 

@@ -10,7 +10,8 @@ from hypothesis import settings as settings_of
 from hypothesis import strategies as st
 
 from agent.permissions.action import Access, Action, PermissionAnswer, Scope
-from agent.permissions.policy import PermissionMode, Policy
+from agent.permissions.mode import PermissionMode
+from agent.permissions.policy import Policy
 from agent.permissions.rules import Rule, RuleSet, RuleSource, Verdict, parse_rule
 from agent.permissions.stored_rules import BadRules, StoredRules
 from tests.examples import examples

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from agent.config.settings import all_settings
-from agent.permissions.policy import PermissionMode
+from agent.permissions.mode import PermissionMode
 from agent.services.live_settings import AT_ONCE, NEXT_REQUEST, NEXT_START, holds, take_up
 from agent.services.settings import change_setting
 from foundation.paths import Workspace

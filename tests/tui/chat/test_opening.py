@@ -13,7 +13,7 @@ from textual.pilot import Pilot
 
 from agent.cli.launch import LaunchOptions
 from agent.config.config import Config
-from agent.permissions.policy import PermissionMode
+from agent.permissions.mode import PermissionMode
 from agent.permissions.rules import Verdict, parse_rule
 from agent.services.drafts import NEW, Drafts
 from foundation.clock import SystemClock

@@ -8,7 +8,8 @@ from msgspec import structs
 
 from agent.events import PlanUpdated, ReasoningDelta, TextDelta, ToolFinished, ToolStarted
 from agent.permissions.action import Access, Action
-from agent.permissions.policy import PermissionMode, Policy
+from agent.permissions.mode import PermissionMode
+from agent.permissions.policy import Policy
 from agent.permissions.rules import RuleSet
 from context.checklist import Checklist, PlanStep, StepState
 from foundation.figures import elapsed

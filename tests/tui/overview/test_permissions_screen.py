@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.permissions.policy import PermissionMode
+from agent.permissions.mode import PermissionMode
 from agent.permissions.rules import RuleSource, Verdict, parse_rule
 from agent.session import Session
 from foundation.paths import Workspace

@@ -12,7 +12,7 @@ from agent.commands import registry
 from agent.commands.results import CommandFailed, TextResult
 from agent.events import AnswerStored, PermissionDenied, PermissionRequested, Stopped, ToolFinished, ToolProgress
 from agent.permissions.action import Access, PermissionAnswer, Scope
-from agent.permissions.policy import PermissionMode
+from agent.permissions.mode import PermissionMode
 from agent.permissions.rules import RuleSet, Verdict, parse_rule
 from agent.session import Session
 from agent.tools.commands.commands import Commands

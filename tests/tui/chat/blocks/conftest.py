@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from agent.config.settings import ToolSettings
-from agent.permissions.policy import PermissionMode
+from agent.permissions.mode import PermissionMode
 from agent.session import Session
 from foundation.paths import Workspace
 from tests.agent.sessions import open_session

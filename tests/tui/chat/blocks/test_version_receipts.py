@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agent.config.settings import ToolSettings
-from agent.permissions.policy import PermissionMode
+from agent.permissions.mode import PermissionMode
 from agent.session import Session
 from foundation.paths import Workspace
 from tests.agent.sessions import calls, open_session
