@@ -238,7 +238,8 @@ class Day:
 
     def compact(self) -> None:
         self.command("/compact --yes")
-        self.until(lambda text: "Esc stops" not in text and ("older turn" in text or "nothing to archive" in text))
+        said = ("older turn", "nothing to archive", "Nothing would be saved")  # the last two early in a day
+        self.until(lambda text: "Esc stops" not in text and any(words in text for words in said))
         self.terminal.quiet()
 
     def archive(self) -> None:
