@@ -318,6 +318,7 @@ def test_an_observation_stays_where_its_conversation_is_archived_by_age(memory: 
     (made,) = observe_all(memory)
     (overdue,) = memory.vault.overdue.conversations(clock.now() + timedelta(days=1))
     memory.vault.overdue.archive_conversation(overdue, label="jobs", most=2**20)
+    assert memory.conversations.entry(made.seq).text, "it is not on a page"
     assert (memory.observations.newest(5), memory.observations.find(made.id)) == ([made], made)
 
 
