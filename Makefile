@@ -7,7 +7,7 @@ check: ; python3 run.py test
 test: ; $(PYTHON) checks.py --only test
 lint: ; $(PYTHON) checks.py --only format && $(PYTHON) checks.py --only lint && $(PYTHON) checks.py --only imports
 types: ; $(PYTHON) checks.py --only types
-soak: ; PALIMPSEST_SOAK=1 $(PYTHON) -m pytest -q -m "soak or hypothesis" --timeout 1800
+soak: ; PALIMPSEST_SOAK=1 $(PYTHON) -m pytest -q -m "soak or hypothesis" --timeout 1800 -n auto --dist worksteal
 whole: ; PALIMPSEST_PART=all $(PYTHON) checks.py --only test
 costs: ; rm -rf .costs && mkdir .costs && TEST_COSTS=.costs $(PYTHON) -m pytest -q -n auto -p tests.measure_costs -m "not soak" ; \
 	$(PYTHON) -m tests.measure_costs .costs && rm -r .costs

@@ -109,16 +109,21 @@ def check_after_kill(project: ProjectWithTools) -> list[str]:
     return kinds
 
 
+SOAKED = [
+    pytest.param(100, seed, marks=[pytest.mark.soak, pytest.mark.timeout(600)])
+    for seed in range(20_260_000, 20_262_000, 100)
+]  # 2,000 kills, in journals of their own: each kill reads its journal whole
+
+
 @pytest.mark.parametrize(
-    "kills",
-    [
-        pytest.param(40, marks=[pytest.mark.slow, pytest.mark.timeout(300)]),
-        pytest.param(2000, marks=[pytest.mark.soak, pytest.mark.timeout(10_800)]),
-    ],
+    ("kills", "seed"),
+    [pytest.param(40, 20261123, marks=[pytest.mark.slow, pytest.mark.timeout(300)]), *SOAKED],
 )
-def test_each_file_is_the_old_or_the_new_version_and_undo_works(project: ProjectWithTools, kills: int) -> None:
+def test_each_file_is_the_old_or_the_new_version_and_undo_works(
+    project: ProjectWithTools, kills: int, seed: int
+) -> None:
     interrupted: Counter[str] = Counter()
-    for status in killed_processes(project, kills, seed=20261123):
+    for status in killed_processes(project, kills, seed):
         assert os.WIFSIGNALED(status)
         assert os.WTERMSIG(status) == signal.SIGKILL
         interrupted.update(check_after_kill(project))
