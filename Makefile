@@ -13,7 +13,7 @@ costs: ; rm -rf .costs && mkdir .costs && TEST_COSTS=.costs $(PYTHON) -m pytest 
 	$(PYTHON) -m tests.measure_costs .costs && rm -r .costs
 fuzz: ; $(PYTHON) -m tests.fuzz --seconds $(or $(SECONDS_EACH),600) $(TARGETS)
 kills: ; $(PYTHON) -m pytest tests/agent/test_compaction_kills.py tests/agent/observations/test_observer_kills.py -q -s -m soak --timeout 1800
-day: ; $(PYTHON) -m pytest tests/tui/test_long_session.py -q -s -m soak --timeout 3600
+day: ; $(PYTHON) -m pytest tests/tui/test_long_session.py -q -s -m soak --timeout 7200
 days: ; $(PYTHON) -m pytest tests/e2e/test_a_day.py -q -s -m soak --timeout 3600
 endless: ; $(PYTHON) -m pytest tests/e2e/test_endless_loop.py -q -s -m soak --timeout 1800
 serve: ; python3 run.py --workspace demo

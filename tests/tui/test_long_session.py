@@ -12,7 +12,7 @@ from tests.loopback import Loopback, chat
 pytestmark = [
     pytest.mark.soak,
     pytest.mark.skipif(sys.platform != "linux", reason="a pty is POSIX's, and /proc is Linux's"),
-    pytest.mark.timeout(3600),
+    pytest.mark.timeout(7200),
 ]
 
 if sys.platform != "win32":
