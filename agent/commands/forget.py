@@ -20,6 +20,7 @@ KEEP_NOTES: Final = "--keep-notes"
 STEPS: Final = 19  # those of a job, and the look at its end
 
 STOPPED: Final = "It was stopped half-way, and what is gone stays gone."
+_QUOTES: Final = {'"': '"', "'": "'", "“": "”", "„": "“", "«": "»", "「": "」"}
 
 
 async def _forget(session: Session, named: str) -> Outcome:
@@ -27,7 +28,7 @@ async def _forget(session: Session, named: str) -> Outcome:
 
     given = named.split()
     words = [word for word in given if word not in {"--yes", KEEP_NOTES}]
-    sure, keeps_notes, named = "--yes" in given, KEEP_NOTES in given, " ".join(words)
+    sure, keeps_notes, named = "--yes" in given, KEEP_NOTES in given, without_quotes(" ".join(words))
     if not named:
         raise Misuse(
             "What is to be forgotten?", "/forget needs words, an id or a file.", "/forget the code of the door"
@@ -53,6 +54,14 @@ async def _forget(session: Session, named: str) -> Outcome:
         must_be_confirmed=True,
         takes_enter=False,
     )
+
+
+def without_quotes(named: str) -> str:
+    """The words within one pair of quotation marks around the whole, as one types them in a shell."""
+    opened, inner, closed = named[:1], named[1:-1], named[-1:]
+    if len(named) < 3 or _QUOTES.get(opened) != closed or opened in inner or closed in inner:
+        return named
+    return inner.strip()
 
 
 async def _carry_out(session: Session, what: ForgetPlan, on_page: OnPage) -> Outcome:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from agent.commands import registry
+from agent.commands.forget import without_quotes
 from agent.commands.results import Cancelled, CommandFailed, Proposal, SessionSwitched, TextResult
 from foundation.paths import Workspace
 from foundation.privacy import clear, cleared_fields
@@ -150,3 +151,20 @@ async def test_undo_says_that_the_checkpoint_is_gone(workspace: Workspace, tmp_p
     assert isinstance(undone, TextResult)
     assert "the checkpoints of these changes are gone" in undone.markdown
     await session.close()
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        ('"the blue door"', "the blue door"),
+        ("'zqbluefin'", "zqbluefin"),
+        ("“the blue door”", "the blue door"),
+        ("「蓝色的门」", "蓝色的门"),
+        ('"one" and "two"', '"one" and "two"'),
+        ('5"', '5"'),
+        ('""', '""'),
+        ("don't", "don't"),
+    ],
+)
+def test_one_pair_of_quotation_marks_around_the_words_is_no_part_of_them(typed: str, words: str) -> None:
+    assert without_quotes(typed) == words
