@@ -3,7 +3,7 @@
 import asyncio
 import os
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from msgspec import structs
@@ -74,8 +74,8 @@ class PalimpsestApp(ChangesOnlyApp):
         """
         super().__init__()
         self._ground = ground or TerminalGround()
-        for theme_ in (*THEMES, *own_themes):
-            self.register_theme(with_greys(theme_) if self.console.color_system == "256" else theme_)
+        self.take_themes((*THEMES, *own_themes))
+        self._asked_theme = theme
         self.use_theme(theme)
         self._own_keys = own_keys or {}
         self.set_class(self.no_color, "-no-colour")
@@ -95,6 +95,11 @@ class PalimpsestApp(ChangesOnlyApp):
     def has_dark_ground(self) -> bool | None:
         """Whether the terminal is dark; None where it does not tell."""
         return self._ground.is_dark
+
+    def take_themes(self, themes: Iterable[Theme]) -> None:
+        """Makes them available, each in place of one of its name."""
+        for theme in themes:
+            self.register_theme(with_greys(theme) if self.console.color_system == "256" else theme)
 
     def use_theme(self, name: str) -> None:
         """Shows the theme of this name; the one for the terminal where it is AUTO, or there is none of this name."""
@@ -246,6 +251,8 @@ class PalimpsestApp(ChangesOnlyApp):
         if self._ground.typed:
             self.chat.prompt.insert(visible(self._ground.typed.replace("\r", "\n")))
         problems = self.use_keys(self._own_keys)
+        if self._asked_theme not in (AUTO, *self.available_themes):
+            problems.append(f"screen.theme: there is no theme “{self._asked_theme}”. /theme lists them.")
         self.chat.transcript.interject(*(MutedLine(visible(problem), tone="warning", gap=True) for problem in problems))
 
     async def on_unmount(self) -> None:

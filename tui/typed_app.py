@@ -1,7 +1,7 @@
 """Typed access to the application and the theme of a widget."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Protocol, cast
 
 from textual.app import App
@@ -25,6 +25,8 @@ class ThemedApp(Protocol):
 
     @property
     def available_themes(self) -> dict[str, Theme]: ...
+
+    def take_themes(self, themes: Iterable[Theme]) -> None: ...
 
     def use_theme(self, name: str) -> None: ...
 

@@ -13,13 +13,16 @@ NAME_ENDS: Final = ".,;:!?)"  # punctuation after a name
 
 
 def mentioned_files(text: str, here: Path) -> list[Path]:
-    """The existing files that a message mentions with @, without duplicates, in order.
+    """The existing files that a message mentions with @, without duplicates, in order; a folder where the mention ends
+    with a slash.
 
     A hidden character in a name is written as its number, as the completion inserts it: `@a⟨U+001B⟩c.txt`.
     """
     paths: dict[Path, None] = {}
     for match in MENTION.finditer(text):
-        if (path := mentioned_path(match[1] or match[2], here, Path.is_file)) is not None:
+        typed = match[1] or match[2]
+        exists = Path.exists if typed.rstrip(NAME_ENDS).endswith("/") else Path.is_file
+        if (path := mentioned_path(typed, here, exists)) is not None:
             paths[path] = None
     return list(paths)
 

@@ -15,7 +15,7 @@ from context.settings import ContextSettings
 from models.chat.detect import DetectedModel, detect_each, services
 from models.chat.open import open_model
 from models.chat.port import Profile
-from models.chat.spec import ModelSpec, address_of, key_variable, parse_spec
+from models.chat.spec import DETECT_VARIABLE, ModelSpec, address_of, key_variable, parse_spec
 from models.embed.open import NONE
 from models.prices import PriceList
 from models.settings import ModelSettings
@@ -42,6 +42,7 @@ class ModelsView(Struct, frozen=True, kw_only=True):
 
     current: Profile
     window_status: str
+    is_looked_for: bool  # whether servers on this machine are asked
     used: tuple[str, ...]  # specs, the last first
     by_key: tuple[DetectedModel, ...]  # of services whose key is set; none was asked
     embedder: str  # "none" where search goes by words
@@ -74,6 +75,7 @@ class SessionModels:
         return ModelsView(
             current=session.profile,
             window_status=session.window_status,
+            is_looked_for=config.environment.get(DETECT_VARIABLE) != "off",
             used=tuple(spec for spec in session.models_used.specs if spec != "offline"),
             by_key=tuple(services(config.environment, config.models)),
             embedder=embedder,

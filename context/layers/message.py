@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
+from stat import S_ISDIR
 from typing import Any
 
 import msgspec
@@ -17,9 +18,10 @@ from context.errors import BadAttachment
 from context.notice import FileNotice
 from context.sources.calendar import events_in, readable
 from context.types import Attachment
-from foundation.files import FileTooLarge, UnsafePath, read_bytes, resolve_path
+from foundation.files import FileTooLarge, UnsafePath, read_bytes, resolve_path, scan
 from foundation.privacy import without_tags
 from foundation.program import PROGRAM
+from foundation.terminal_text import visible_line
 from foundation.typed_json import decode_json
 from models.fence import one_line
 from models.messages import Image, RecalledSpan, Text
@@ -30,6 +32,7 @@ ReadImage = Callable[[bytes], str]
 """Returns the text in an image; "" where it finds none."""
 
 MOST_BYTES = 20_000_000
+MOST_NAMES = 500  # of a folder
 CACHED_PICTURES = 8  # OCR results, since one request may be assembled more than once
 MOST_PIXELS = 40_000_000  # a larger image may be a decompression bomb
 _IMAGES = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif", b"RIFF": "image/webp"}
@@ -44,11 +47,14 @@ class LoadedAttachment(Struct, frozen=True):
 
 
 def load_attachment(path: Path) -> Attachment:
-    """Reads a file as an attachment. Raises BadAttachment."""
+    """Reads a file, or the names in a folder, as an attachment.
+
+    Raises BadAttachment, also where it is neither text nor an image: a message that cannot go must not be stored.
+    """
     try:
+        if path.is_dir():
+            return Attachment(f"{path.name}/", "text/plain", _listing(resolve_path(path)).encode())
         data = read_bytes(resolve_path(path), most=MOST_BYTES)
-    except IsADirectoryError as error:
-        raise BadAttachment("Not a file", f"{path} is a folder.", "Attach the files in it one by one.") from error
     except FileTooLarge as error:
         raise BadAttachment(
             "Too large to attach",
@@ -59,7 +65,20 @@ def load_attachment(path: Path) -> Attachment:
         raise BadAttachment("Not a file", error.message, error.hint) from error
     except OSError as error:
         raise BadAttachment("Not readable", f"{path}: {error.strerror}.", "Check the name and your rights.") from error
-    return Attachment(path.name, media_type_of(path.name, data), data)
+    attachment = Attachment(path.name, media_type_of(path.name, data), data)
+    if attachment.is_picture:
+        _size(attachment)
+    else:
+        _text(attachment)
+    return attachment
+
+
+def _listing(folder: Path) -> str:
+    """The names in it, a line each; a folder's ends with a slash."""
+    found = scan(folder)
+    names = [f"{visible_line(path.name)}{'/' * S_ISDIR(status.st_mode)}" for path, status in found[:MOST_NAMES]]
+    more = f"\n… and {len(found) - MOST_NAMES:,} more" if len(found) > MOST_NAMES else ""
+    return "\n".join(names) + more if names else "(an empty folder)"
 
 
 def media_type_of(name: str, data: bytes) -> str:
@@ -75,19 +94,23 @@ def load_for_model(attachment: Attachment, *, vision: bool, read_image: ReadImag
     """Converts an attachment to a piece for the model. Raises BadAttachment where it is neither text nor an image."""
     if attachment.is_picture:
         return _picture(attachment, vision, read_image)
-    try:
-        text = attachment.text
-    except UnicodeDecodeError as error:
-        raise BadAttachment(
-            "Not text",
-            f"{attachment.name} is neither UTF-8 text nor a picture ({attachment.media_type}).",
-            "Save it as text first.",
-        ) from error
+    text = _text(attachment)
     value = _json(attachment, text)
     if value is None:
         return LoadedAttachment(_text_piece(attachment, text), frozenset({"any", "text"}))
     kinds = {"any", "json"} | ({"calendar"} if events_in(value[0]) else set[str]())
     return LoadedAttachment(_text_piece(attachment, readable(value[0])), frozenset(kinds))
+
+
+def _text(attachment: Attachment) -> str:
+    try:
+        return attachment.text
+    except UnicodeDecodeError as error:
+        raise BadAttachment(
+            "Not text",
+            f"{attachment.name} is neither UTF-8 text nor a picture ({attachment.media_type}).",
+            "Save it as text first, or take its @ out of the message.",
+        ) from error
 
 
 def _json(attachment: Attachment, text: str) -> tuple[Any] | None:

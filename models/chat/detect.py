@@ -18,7 +18,7 @@ from models.chat.open import open_model
 from models.chat.openai import probe
 from models.chat.openai.probe import JsonFetcher, ProbeResult
 from models.chat.port import Profile
-from models.chat.spec import ModelSpec, address_of, key_of, parse_spec
+from models.chat.spec import DETECT_VARIABLE, ModelSpec, address_of, key_of, parse_spec
 from models.settings import ModelSettings
 
 LOCAL = ("ollama", "lmstudio", "llamacpp")
@@ -79,7 +79,7 @@ def _probes(
 
 def _addresses(env: Mapping[str, str]) -> dict[str, str]:
     usual = {provider: address_of(ModelSpec(provider, "any"), env) for provider in LOCAL}
-    addresses = env.get("PALIMPSEST_DETECT", "")
+    addresses = env.get(DETECT_VARIABLE, "")
     if addresses == "off":
         return {}
     for pair in filter(None, (pair_text.strip() for pair_text in addresses.split(","))):

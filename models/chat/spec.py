@@ -10,7 +10,9 @@ from msgspec import Struct
 from foundation.errors import Misuse
 
 PROVIDERS = ("offline", "openai", "ollama", "lmstudio", "llamacpp", "anthropic", "mlx")
-VARIABLES = frozenset(f"PALIMPSEST_{provider.upper()}_KEY" for provider in PROVIDERS) | {"PALIMPSEST_DETECT"}
+DETECT_VARIABLE = "PALIMPSEST_DETECT"
+"""Where servers are looked for, instead of their usual ports; `off` for nowhere."""
+VARIABLES = frozenset(f"PALIMPSEST_{provider.upper()}_KEY" for provider in PROVIDERS) | {DETECT_VARIABLE}
 """Variables of the environment that this room reads itself, and that are no settings."""
 FORMS = (
     "A model is named as provider:name[@address]: `offline`, `openai:qwen3@http://127.0.0.1:8080/v1`, "

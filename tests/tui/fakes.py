@@ -1,6 +1,7 @@
 """A session that says what a test scripts, with the face of the real one."""
 
 import asyncio
+import os
 from collections.abc import AsyncGenerator, Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,8 +18,10 @@ from context.assembly.parts import RequestPart
 from context.compaction.compact import CompactionReceipt
 from context.compaction.preview import CompactionPreview
 from context.report import ContextReport, DroppedSource, LayerReport, SourceReport
+from foundation.clock import SystemClock
 from foundation.trust import Citation, Trust
 from memory.records import AnswerOwner
+from memory.search.query.query import SearchResults
 from memory.settings import ArchiveSettings
 from models.chat.port import Profile
 from models.messages import RecalledSpan, Role, Text, Usage
@@ -138,10 +141,15 @@ class FakeSession:
                 writer_of=lambda _: AnswerOwner.NONE,
             ),
             references=SimpleNamespace(find=_unknown),
+            search=SimpleNamespace(
+                clock=SystemClock(),
+                query=lambda query: SearchResults(query=query.text),
+                vectors=SimpleNamespace(trouble=""),
+            ),
             spending=lambda since=None: [],
             spent_since=lambda _: [],
             versions=SimpleNamespace(store=SimpleNamespace(versions=lambda path=None: ())),
-            vault=SimpleNamespace(find_archive=_archived, settings=ArchiveSettings()),
+            vault=SimpleNamespace(find_archive=_archived, troubles=list, settings=ArchiveSettings()),
         )
         self.notices: list[Any] = []  # what the next look at the files tells
         self.context = SimpleNamespace(reload=self._reload, use_settings=self._use_settings)
@@ -160,7 +168,8 @@ class FakeSession:
         self.models_used = SimpleNamespace(specs=("openai:qwen3@http://127.0.0.1:8080/v1",))
         blobs = SimpleNamespace(get=lambda name: f"{name}\n".encode())
         self.checkpoints = SimpleNamespace(journal=SimpleNamespace(content=JournalContent), blobs=blobs)
-        self.config = SimpleNamespace(screen=ScreenSettings(panel="off"), models=ModelSettings())
+        models = ModelSettings()
+        self.config = SimpleNamespace(environment=dict(os.environ), screen=ScreenSettings(panel="off"), models=models)
         self.permissions = Policy(RuleSet())
         self.servers = SimpleNamespace(unanswered=())  # MCP servers to ask about
         self.working = ""

@@ -18,6 +18,7 @@ from agent.services.turn_sentences import MODEL_CHANGED
 from agent.services.unattached import unattached_sentence
 from agent.turn.ports import TurnInput
 from context import Attachment
+from context.errors import BadAttachment
 from foundation.errors import PalimpsestError
 from foundation.terminal_text import visible
 from memory.errors import ReadOnly, StoreFull
@@ -187,9 +188,14 @@ class ChatController:
 
     async def send(self, text: str, skill: str, pastes: tuple[str, ...] = (), *, again: bool = False) -> None:
         typed = without_pastes(text, pastes)
-        attachments, refusals = await permitted_attachments(
-            self.session, typed, self._working_directory, self._view.ask_permission
-        )
+        try:
+            attachments, refusals = await permitted_attachments(
+                self.session, typed, self._working_directory, self._view.ask_permission
+            )
+        except BadAttachment:
+            if not again:
+                self._view.return_unsent([text])
+            raise
         pictures = await asyncio.to_thread(self._under_message, typed, attachments, refusals)
         if self.history.has_more_below:
             await self.return_to_newest()

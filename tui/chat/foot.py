@@ -10,7 +10,10 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Static
 
+from foundation.errors import PalimpsestError
+from foundation.terminal_text import visible
 from tui.chat.chat_find import ChatFind
+from tui.internal_errors import internal_error
 from tui.typed_app import app_of
 from tui.widgets.focus_bar import FocusBar
 from tui.widgets.plan_panel import PlanPanel
@@ -59,6 +62,7 @@ class ChatFoot(Vertical):
         self._returned.display = False
         self._returned_text = ""
         self._completion: PromptCompletion | None = None  # made when something is first typed
+        self._said: set[str] = set()  # messages of errors while completing
 
     def compose(self) -> ComposeResult:
         with Vertical(id="foot-column"):
@@ -143,11 +147,20 @@ class ChatFoot(Vertical):
         if self._completion is None:
             self._completion = PromptCompletion(self._folder, tuple(app_of(self).available_themes))
         self._completion.session = self._session()
-        suggestions = await self._completion.suggest(text, before)
-        if self.prompt.text == text:
-            self.suggestions.offer(suggestions)
-        if await self._completion.has_more_soon(before):
-            self._complete()
+        try:
+            suggestions = await self._completion.suggest(text, before)
+            if self.prompt.text == text:
+                self.suggestions.offer(suggestions)
+            if await self._completion.has_more_soon(before):
+                self._complete()
+        except Exception as error:  # the edge of a worker: what cannot be looked up must not end the chat
+            self.suggestions.offer([])
+            self._say_once(error if isinstance(error, PalimpsestError) else internal_error(error))
+
+    def _say_once(self, error: PalimpsestError) -> None:
+        if error.message not in self._said:
+            self._said.add(error.message)
+            app_of(self).notify(visible(error.message), severity="warning", markup=False)
 
     @on(Prompt.HistoryRequested)
     @work

@@ -10,11 +10,15 @@ from agent.config.edit import parse_value
 from agent.services.live_settings import take_up
 from agent.services.settings import SettingRow, change_setting, setting_rows
 from context.switches import SWITCHES
-from foundation.terminal_text import visible
+from foundation.errors import Misuse
+from foundation.paths import config_dir
+from foundation.terminal_text import visible, visible_line
 from tui.dialogs.theme import pick_theme
 from tui.output.attention import Attention
 from tui.settings.screen import SettingsScreen
-from tui.typed_app import app_of, themed_app
+from tui.themes.files import load_themes
+from tui.themes.terminal import AUTO
+from tui.typed_app import ThemedApp, app_of, themed_app
 from tui.widgets.prompt.input import Prompt
 
 if TYPE_CHECKING:
@@ -41,6 +45,7 @@ async def open_program_screen(
     app = themed_app(screen)
     match opened.screen:
         case "theme":
+            await _read_own_themes(app, session, opened.text)
             name = await pick_theme(app, opened.text)
             return await _keep_theme(session, name) if name else ""
         case "settings":
@@ -116,6 +121,8 @@ class SettingsOfSession:
 
     async def change(self, name: str, text: str | None, *, user: bool) -> str:
         """Sets it, or takes it out for None; gives a sentence about what holds then. Raises PalimpsestError."""
+        if name == "screen.theme" and text is not None:
+            await _read_own_themes(themed_app(self._screen), self._session, text)
         row = await asyncio.to_thread(change_setting, self._workspace, self._environment, name, text, user=user)
         where = "" if row.origin == "default" else f"Set by {visible(row.origin)}."
         await asyncio.to_thread(take_up, self._session, name)
@@ -141,6 +148,19 @@ class SettingsOfSession:
             case _:
                 pass
         return []
+
+
+async def _read_own_themes(app: ThemedApp, session: "Session", name: str) -> None:
+    """Takes up themes whose files came or were mended since the start.
+
+    Raises Misuse where there is no theme of the name; "" names none.
+    """
+    folder = config_dir(session.config.environment) / "themes"
+    themes, problems = await asyncio.to_thread(load_themes, folder)
+    app.take_themes(themes)
+    if name not in ("", AUTO, *app.available_themes):
+        message = f"There is no theme “{visible_line(name)}”."
+        raise Misuse("Unknown theme", message, " ".join(problems) or "/theme lists them.")
 
 
 async def _keep_theme(session: "Session", name: str) -> str:

@@ -5,7 +5,6 @@ from typing import Final
 
 from textual.theme import BUILTIN_THEMES, Theme
 
-from foundation.errors import Misuse
 from tui.dialogs.choices import ChoiceItem, ChoicesScreen
 from tui.themes.own import THEMES
 from tui.themes.terminal import AUTO
@@ -34,17 +33,12 @@ def _detail(theme: Theme) -> str:
 
 
 async def pick_theme(app: ThemedApp, name: str) -> str | None:
-    """The chosen theme, which is in use; None where none was chosen and the old one stays.
-
-    Raises Misuse where there is no theme of the given name; "" lists them.
-    """
-    themes, before = app.available_themes, app.named_theme
+    """The chosen theme, which is in use; None where none was chosen and the old one stays. "" lists them."""
+    before = app.named_theme
     if name:
-        if name != AUTO and name not in themes:
-            raise Misuse("Unknown theme", f"There is no theme “{name}”.", "/theme lists them.")
         app.use_theme(name)
         return name
-    items = theme_items(themes, is_dark=app.has_dark_ground, in_use=before)
+    items = theme_items(app.available_themes, is_dark=app.has_dark_ground, in_use=before)
     dialog = ChoicesScreen("Theme", items, preview=app.use_theme, chosen=before)
     chosen: str | None = await app.push_screen_wait(dialog)
     if chosen is None:

@@ -10,7 +10,7 @@ from agent.commands.model_list import HOW_TO_GET_ONE
 from agent.services.model_states import ANSWERS, NO_ANSWER, is_address
 from agent.services.models_view import HOW_TO_SET_A_KEY
 from foundation.errors import PalimpsestError
-from models.chat.spec import parse_spec
+from models.chat.spec import DETECT_VARIABLE, parse_spec
 from models.embed.open import NONE, parse_embedder
 from tui.dialogs.confirm import ProposalScreen
 from tui.dialogs.line import LineScreen, TypedLine
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _MODEL: Final = "model "  # before a spec, in the id of a row
 _OFFLINE: Final = "offline"
+NOT_LOOKED_FOR: Final = f"no server was looked for: {DETECT_VARIABLE} is off"
 _EXAMPLES: Final = (
     "A SPEC: ollama:qwen3:4b · llamacpp:default@http://10.0.0.5:8080/v1 · openai:qwen3@http://127.0.0.1:8000/v1",
     "An address lists what its server has: http://127.0.0.1:8000/v1",
@@ -86,7 +87,7 @@ class ModelsScreen(ListScreen[str]):
         view = await self._models.view()
         own = view.current.spec
         about = f"{own} · {view.window_status}" if own != _OFFLINE else "offline: no language model answers"
-        rows = [*self._in_use(view), *self._here(own), *self._by_key(view), *self._used(view, own)]
+        rows = [*self._in_use(view), *self._here(own, view), *self._by_key(view), *self._used(view, own)]
         if not self._is_looking and not self._found and ANSWERS not in self._states.values():
             rows += _how_to_get_one()
         rows += [*_embedder(view), *_costs(view), *_keys(view)]
@@ -100,12 +101,14 @@ class ModelsScreen(ListScreen[str]):
         if own != _OFFLINE:
             yield self._row(self._models.profile(_OFFLINE), "without a model")
 
-    def _here(self, own: str) -> Iterator[ListRow]:
+    def _here(self, own: str, view: "ModelsView") -> Iterator[ListRow]:
         yield ListRow(label="Found on this machine" + (" · looking …" if self._is_looking else ""))
         for spec, model in self._found.items():
             if spec != own:
                 yield self._row(model.profile, model.provider)
-        if not self._found and not self._is_looking:
+        if not view.is_looked_for:
+            yield ListRow(label=NOT_LOOKED_FOR, id="none", detail=f"{NOT_LOOKED_FOR}. a adds an address.")
+        elif not self._found and not self._is_looking:
             yield ListRow(
                 label="no model server answers on its usual port",
                 id="none",

@@ -24,6 +24,7 @@ from agent.services.window_drafts import WindowDrafts
 from agent.spending.budget import OFFLINE
 from agent.tools.commands.commands import ended_sentence
 from agent.turn.ports import TurnInput
+from context.errors import BadAttachment
 from foundation.errors import PalimpsestError
 from foundation.figures import counted
 from foundation.terminal_text import visible_line
@@ -226,7 +227,12 @@ class LineController:
     async def send(self, text: str, skill: str = "", pastes: tuple[str, ...] = (), *, again: bool = False) -> None:
         """Sends a message and says the turn."""
         typed = "" if again else without_pastes(text, pastes)
-        attachments, refusals = await permitted_attachments(self.session, typed, self._here, self._ask_permission)
+        try:
+            attachments, refusals = await permitted_attachments(self.session, typed, self._here, self._ask_permission)
+        except BadAttachment:
+            if not again:
+                self._return([text])
+            raise
         missing = await asyncio.to_thread(unattached_sentence, typed, self._here)
         for sentence in filter(None, (*refusals, missing)):
             self.output.say(sentence)

@@ -55,6 +55,8 @@ def test_names_end_where_a_sentence_does(files: Path) -> None:
     (files / "two words.txt").write_text("x", encoding="utf-8")
     text = 'see @b.txt, @"two words.txt" and @b.txt; not me@b.txt nor @nowhere'
     assert mentioned_files(text, files) == [files / "b.txt", files / "two words.txt"]
+    (files / "src").mkdir()
+    assert mentioned_files("@src/ and @src, and @src/.", files) == [files / "src"]
 
 
 def test_a_file_outside_the_project_needs_a_rule_or_the_mode_where_nobody_can_be_asked(

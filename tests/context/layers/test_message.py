@@ -8,7 +8,7 @@ import pytest
 from PIL import Image as Pillow
 
 from context.errors import BadAttachment
-from context.layers.message import PictureReader, load_attachment, load_for_model, message_piece
+from context.layers.message import MOST_NAMES, PictureReader, load_attachment, load_for_model, message_piece
 from context.types import Attachment
 from models.messages import Image, Text, render
 
@@ -60,7 +60,12 @@ def test_what_is_neither_text_nor_picture_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "program.exe"
     path.write_bytes(b"MZ\x90\x00\xff\xfe")
     with pytest.raises(BadAttachment, match="neither UTF-8 text nor a picture"):
-        load_for_model(load_attachment(path), vision=True, read_image=None)
+        load_attachment(path)
+    with pytest.raises(BadAttachment, match="neither UTF-8 text nor a picture"):
+        load_for_model(Attachment(path.name, "text/plain", path.read_bytes()), vision=True, read_image=None)
+    path.write_bytes(b"\x89PNG nonsense")
+    with pytest.raises(BadAttachment, match="cannot be read"):
+        load_attachment(path)
     with pytest.raises(BadAttachment, match="cannot be read"):
         load_for_model(Attachment("x.png", "image/png", b"\x89PNG nonsense"), vision=True, read_image=None)
 
@@ -68,8 +73,18 @@ def test_what_is_neither_text_nor_picture_is_refused(tmp_path: Path) -> None:
 def test_what_cannot_be_read_is_told_by_name(tmp_path: Path) -> None:
     with pytest.raises(BadAttachment, match=r"missing\.txt"):
         load_attachment(tmp_path / "missing.txt")
-    with pytest.raises(BadAttachment, match="folder"):
-        load_attachment(tmp_path)
+
+
+def test_a_folder_comes_as_the_names_in_it(tmp_path: Path) -> None:
+    folder = tmp_path / "src"
+    (folder / "pkg").mkdir(parents=True)
+    (folder / "笔记.txt").write_text("secret words", "utf-8")
+    attachment = load_attachment(folder)
+    assert (attachment.name, words(attachment)) == ("src/", "src/\npkg/\n笔记.txt")
+    assert words(load_attachment(folder / "pkg")) == "pkg/\n(an empty folder)"
+    for number in range(MOST_NAMES):
+        (folder / f"{number}.txt").touch()
+    assert words(load_attachment(folder)).endswith("\n… and 2 more")
 
 
 def test_an_attachment_cannot_pass_for_one_of_our_own_tags() -> None:

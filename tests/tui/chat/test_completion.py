@@ -8,6 +8,7 @@ from agent.services.context_view import context_view
 from agent.session import Session
 from foundation.paths import Workspace
 from foundation.privacy import as_given
+from memory.errors import Damaged
 from memory.records import EntryDraft, EntryKind
 from models.messages import Role
 from tests.agent.sessions import open_session
@@ -44,6 +45,25 @@ async def test_a_passage_of_memory_is_cited(open_chat: Open, workspace: Workspac
         await chat.press("tab")
         assert chat.screen.prompt.text.startswith("when? [")
         assert "MEMORY.md" in chat.screen.prompt.text
+
+
+async def test_a_memory_that_cannot_be_searched_is_told_once_and_the_chat_stays(
+    open_chat: Open, workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = open_session(workspace, tmp_path)
+
+    def damaged(*_: object) -> None:
+        raise Damaged("Damaged", "The index cannot be read.", "palimpsest check --repair")
+
+    monkeypatch.setattr(session.memory.search, "query", damaged)
+    async with open_chat(session=session, notifications=True) as chat:
+        for words in ("boiler", "kettle"):
+            await chat.insert(f"when? @mem:{words}")
+            await chat.until(lambda: chat.app._notifications)  # noqa: SLF001 - no public way to read them
+            await chat.quiet()
+        assert [notice.message for notice in chat.app._notifications] == ["The index cannot be read."]  # noqa: SLF001
+        await chat.insert("still here")
+        assert "still here" in chat.screen.prompt.text
 
 
 async def test_a_past_conversation_is_cited_by_its_title_and_its_messages_are_in_the_request(

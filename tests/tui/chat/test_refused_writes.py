@@ -1,6 +1,7 @@
 """A disk that refuses drafts and history is told in the chat, which stays open."""
 
 from errno import EROFS
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -74,6 +75,17 @@ async def test_a_message_that_was_not_stored_is_in_the_prompt_again(open_chat: A
         await chat.quiet()
         assert "The workspace is read-only" in chat.text
         assert chat.screen.prompt.text == left
+
+
+async def test_a_message_whose_file_is_no_text_is_in_the_prompt_again(open_chat: Any, tmp_path: Path) -> None:
+    (tmp_path / "big.bin").write_bytes(b"\x00\xff\xfe" * 9)
+    (tmp_path / "good.txt").write_text("good", "utf-8")
+    async with open_chat() as chat:
+        await chat.say("look @good.txt @big.bin ")
+        await chat.quiet()
+        assert "big.bin is neither UTF-8 text nor a picture" in chat.text
+        assert chat.screen.prompt.text.strip() == "look @good.txt @big.bin"
+        assert chat.session.sent == []
 
 
 @pytest.mark.usefixtures("read_only")

@@ -45,6 +45,7 @@ class GivenModels:
         return ModelsView(
             current=self._current,
             window_status=self._text or f"window {self._current.window:,}",
+            is_looked_for=True,
             used=(self._text or "mlx:mlx-community/Qwen3-4B-4bit",) if self._found else (),
             by_key=(DetectedModel(spec=CLAUDE.spec, profile=CLAUDE, address="https://api.anthropic.com", provider="x"),)
             if self._found

@@ -90,6 +90,13 @@ async def test_with_nothing_there_it_says_how_to_get_one_and_that_it_works_witho
         assert "offline: no language model answers" in text
 
 
+async def test_where_none_was_looked_for_it_says_so(open_chat: Open, opened: OpenSession) -> None:
+    async with open_chat(session=opened({"PALIMPSEST_DETECT": "off"})) as chat:
+        await models(chat)
+        assert "no server was looked for: PALIMPSEST_DETECT is off" in words(chat)
+        assert "usual port" not in words(chat)
+
+
 async def test_a_found_model_is_listed_with_what_it_can_and_enter_uses_it(
     open_chat: Open, opened: OpenSession, server: Loopback
 ) -> None:

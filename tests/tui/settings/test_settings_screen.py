@@ -102,6 +102,18 @@ async def test_a_theme_holds_at_once(open_chat: Open, session: Any) -> None:
         await chat.until(lambda: chat.app.theme == "nord")
 
 
+async def test_a_theme_that_does_not_exist_is_refused(open_chat: Open, session: Any) -> None:
+    async with open_chat(session=session) as chat:
+        screen = await opened(chat, "screen.theme")
+        await chat.press("enter")
+        field = screen.query_one("#settings-edit", Input)
+        await chat.until(lambda: field.has_focus)
+        field.value = "blorp"
+        await chat.press("enter")
+        await chat.until(lambda: "There is no theme “blorp”. /theme lists them." in seen(chat))
+        assert not user_config(session.config.environment).exists()
+
+
 async def test_vim_keys_hold_at_once(open_chat: Open, session: Any) -> None:
     async with open_chat(session=session) as chat:
         prompt = chat.screen.prompt
