@@ -1,10 +1,11 @@
 """How a workspace opens: to be written to where it is new or its owner trusts it, else to be read alone."""
 
+import os
 import tempfile
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
+from contextlib import closing, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import structs
 
@@ -19,8 +20,13 @@ from foundation.workspace_trust import TrustState, TrustStore, trust_command
 from memory.errors import ReadOnly, StoreFull
 
 if TYPE_CHECKING:  # SQLite is loaded with the first store: a new workspace draws its first frame without it
+    import apsw
+
     from memory.cold import ColdStore
+    from memory.cold.sql import SqlRow
     from memory.records import WorkspaceAnalyser
+
+T = TypeVar("T")
 
 
 class WorkspaceAccess:
@@ -147,36 +153,45 @@ def sqlite_version() -> str:
 
 
 def first_entry(database: Path) -> str:
-    """The id of the store's first entry; "" where there is none, or no store that can be read. Writes nothing."""
-    from memory.cold.read_only import FIRST_ENTRY
+    """The id of the store's first entry; "" where there is none, or no store that can be read. Writes nothing there.
 
-    row = _first_row(database, FIRST_ENTRY)
+    Each opening asks, and a journal is read from a copy: it is read only where the store's file has no entry.
+    """
+    from memory.cold.read_only import FIRST_ENTRY, connect_immutable
+    from memory.cold.sql import first
+    from memory.cold.untrusted_store import ask
+
+    def in_file() -> "SqlRow | None":
+        with closing(connect_immutable(database)) as db:
+            return first(db, FIRST_ENTRY)
+
+    row = _unless_unreadable(in_file) or _unless_unreadable(lambda: ask(database, lambda db: first(db, FIRST_ENTRY)))
     return str(row[0]) if row else ""
 
 
-def counts(database: Path) -> tuple[int, int]:
-    """(entries, conversations) of a store, without writing anything; zeros where it cannot be read."""
-    row = _first_row(database, "SELECT (SELECT count(*) FROM entries), (SELECT count(*) FROM conversations)")
-    return (int(row[0]), int(row[1])) if row else (0, 0)
+def counts(database: Path) -> tuple[int, int] | None:
+    """(entries, conversations) of a store; None where they cannot be counted. Writes nothing there."""
+    from memory.cold.sql import fetch
+    from memory.cold.untrusted_store import ask
+
+    def count(db: "apsw.Connection") -> tuple[int, int]:
+        if fetch(db, "SELECT count(*) FROM sqlite_schema") == [(0,)]:
+            return 0, 0  # it was just made
+        ((entries, conversations),) = fetch(
+            db, "SELECT (SELECT count(*) FROM entries), (SELECT count(*) FROM conversations)"
+        )
+        return int(entries), int(conversations)
+
+    return _unless_unreadable(lambda: ask(database, count)) if os.path.lexists(database) else (0, 0)
 
 
-def _first_row(database: Path, sql: str) -> tuple[Any, ...] | None:
-    """The query's first row, without writing anything; None where there is none, or the store cannot be read."""
+def _unless_unreadable(read: Callable[[], T]) -> T | None:
     import apsw
 
-    from memory.cold.read_only import connect_immutable
-    from memory.cold.sql import first
-
     try:
-        connection = connect_immutable(database)
-    except (apsw.Error, OSError, PalimpsestError):
+        return read()
+    except (apsw.Error, OSError, PalimpsestError, UnicodeDecodeError):
         return None
-    try:
-        return first(connection, sql)
-    except (apsw.Error, UnicodeDecodeError):
-        return None
-    finally:
-        connection.close()
 
 
 def trust_notice(workspace: Workspace, trust_state: TrustState, settings: Sequence[str] | None = None) -> str:

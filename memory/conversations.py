@@ -232,12 +232,9 @@ class Conversations:
         return [call for call in calls if call.id not in answered]
 
     def writer_of(self, entry: Entry) -> AnswerOwner:
-        """Who is writing the answer. A read-only store takes one in progress to be written elsewhere."""
+        """Who is writing the answer."""
         name = "" if entry.complete else self._cold.read(lambda db: owner_of(db, entry.seq))
-        if not name or self._cold.is_gone(name):
-            return AnswerOwner.NONE
-        is_own = not self._cold.read_only and name == self._cold.hold()
-        return AnswerOwner.THIS if is_own else AnswerOwner.OTHER
+        return self._cold.answer_owner(name) if name else AnswerOwner.NONE
 
     # ── branches ──
 

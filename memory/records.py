@@ -65,11 +65,17 @@ class Conversation(Struct, frozen=True, kw_only=True):
 
 
 class AnswerOwner(StrEnum):
-    """Who is writing an answer: nobody, this store, or that of another running process."""
+    """Who is writing an answer: nobody, this store, or that of another running process.
+
+    A store that is only read may not know: OTHER_AT_OPENING where another process wrote it when the store was opened,
+    and what came of it is not seen here; UNKNOWN where no lock can be read.
+    """
 
     NONE = "none"
     THIS = "this"
     OTHER = "other"
+    OTHER_AT_OPENING = "other_at_opening"
+    UNKNOWN = "unknown"
 
 
 class Entry(Struct, frozen=True, kw_only=True):

@@ -24,8 +24,8 @@ class WorkspaceContents(Struct, frozen=True, kw_only=True):
 
     path: str
     owner: str
-    entries: int
-    conversations: int
+    entries: int | None  # None: they could not be counted
+    conversations: int | None
     config: bool
     hooks: bool
     skills: tuple[str, ...]
@@ -54,12 +54,18 @@ class WorkspaceContents(Struct, frozen=True, kw_only=True):
         ]
         return (
             self.path,
-            f"It belongs to {self.owner} and holds {_counted(self.conversations, 'conversation')} with "
-            f"{self.entries:,} {'entry' if self.entries == 1 else 'entries'}.",
+            f"It belongs to {self.owner}{self._counts}.",
             f"It brings {_listed(acts) or 'no configuration, no hooks and no skills'}.",
             *_power_lines(self.powers),
             *_allowed_lines(self.allowed_tools),
         )
+
+    @property
+    def _counts(self) -> str:
+        if self.entries is None or self.conversations is None:
+            return "; its conversations could not be counted"
+        entries = f"{self.entries:,} {'entry' if self.entries == 1 else 'entries'}"
+        return f" and holds {_counted(self.conversations, 'conversation')} with {entries}"
 
 
 def _power_lines(powers: Sequence[str]) -> list[str]:
@@ -210,7 +216,7 @@ def link_effect(link: str) -> str:
 def contents_of(workspace: Workspace) -> WorkspaceContents:
     """The workspace's contents. Only reads."""
     content = content_digests(workspace)
-    entries, conversations = counts(workspace.database)
+    entries, conversations = counts(workspace.database) or (None, None)
     links = tuple(f"{name} → {target}" for name, target in links_out(workspace).items())
     return WorkspaceContents(
         path=trust_key(workspace),

@@ -15,6 +15,8 @@ STEERED: Final = "the answer ended here for your next message"
 STOPPED, STOPPED_WITH_TEXT = "stopped", "stopped; what came is kept"
 FAILED: Final = "an error ended the answer here ({}) · /retry asks again"
 OTHER_WINDOW: Final = "another window is answering: what it has written so far is above"
+OTHER_WINDOW_THEN: Final = "another window was answering when this one opened: what it had written by then is above"
+OTHER_WINDOW_PERHAPS: Final = "the answer is not whole here: it broke off, or another window goes on with it"
 NO_ANSWER: Final = "no answer came"
 MODEL_CHANGED: Final = "the model changed"
 ARCHIVED: Final = "older turns were archived"
@@ -26,6 +28,12 @@ _REASONS: Final = {
 }
 CUT: Final = "cut at the length kept for an answer; say “go on” for more"
 FILTERED: Final = "ended by the service’s filter"
+_IN_PROGRESS: Final = {
+    AnswerOwner.THIS: "",
+    AnswerOwner.OTHER: OTHER_WINDOW,
+    AnswerOwner.OTHER_AT_OPENING: OTHER_WINDOW_THEN,
+    AnswerOwner.UNKNOWN: OTHER_WINDOW_PERHAPS,
+}
 ENDINGS: Final = {"length": CUT, "filtered": FILTERED}
 """Why an answer may be incomplete, by its reason."""
 
@@ -33,7 +41,7 @@ ENDINGS: Final = {"length": CUT, "filtered": FILTERED}
 def ending_line(entry: Entry, after: Entry | None, writer: AnswerOwner = AnswerOwner.NONE) -> str:
     """Why an incomplete answer ended where it did, "" where this program writes it; `after` is the entry after it."""
     if writer is not AnswerOwner.NONE:
-        return OTHER_WINDOW if writer is AnswerOwner.OTHER else ""
+        return _IN_PROGRESS[writer]
     if after is not None and after.meta.get(STEERS):
         return STEERED
     if code := entry.meta.get("failed"):

@@ -8,6 +8,7 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -20,6 +21,8 @@ if sys.platform == "win32":
     def _try_lock(handle: int) -> None:
         msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
 
+    _try_shared = _try_lock  # there is no other
+
     def _unlock(handle: int) -> None:
         os.lseek(handle, 0, os.SEEK_SET)
         msvcrt.locking(handle, msvcrt.LK_UNLCK, 1)
@@ -28,6 +31,9 @@ else:
 
     def _try_lock(handle: int) -> None:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def _try_shared(handle: int) -> None:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
 
     def _unlock(handle: int) -> None:
         fcntl.flock(handle, fcntl.LOCK_UN)
@@ -93,7 +99,9 @@ class FileLock:
             if self._handle is None:
                 handle = open_file(self.path, os.O_RDWR | os.O_CREAT, owned=True, writes=False)
                 try:
-                    locked = _lock(handle) and os.fstat(handle).st_nlink > 0  # 0: deleted by the one before us
+                    locked = (
+                        _lock(handle, _try_lock) and os.fstat(handle).st_nlink > 0
+                    )  # 0: deleted by the one before us
                 except BaseException:
                     os.close(handle)
                     raise
@@ -105,10 +113,28 @@ class FileLock:
             return True
 
 
-def _lock(handle: int) -> bool:
+def is_lock_held(path: Path) -> bool:
+    """Whether a process holds the lock at `path`; False where no file is there. Neither writes nor waits.
+
+    Raises UnsafePath, OSError where the file cannot be read, or where its file system has no locks.
+    """
+    try:
+        handle = open_file(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    try:
+        if not _lock(handle, _try_shared):
+            return True
+        _unlock(handle)
+        return False
+    finally:
+        os.close(handle)
+
+
+def _lock(handle: int, attempt: Callable[[int], None]) -> bool:
     """Locks without waiting; False where another holds the lock."""
     try:
-        _try_lock(handle)
+        attempt(handle)
     except OSError as error:
         if error.errno in _HELD:
             return False

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import closing
 from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
@@ -30,6 +31,7 @@ from memory.cold.untrusted_store import untouched
 from memory.cold.writer import Writer
 from memory.errors import MemoryFailure
 from memory.records import (
+    AnswerOwner,
     Branch,
     ChangeRow,
     Conversation,
@@ -63,7 +65,7 @@ class ColdStore:
         self.before_first_entry_goes: Callable[[str], None] = lambda _: None
         self._writer = writer
         self._readers = readers
-        self._owner = Owner(path.with_name(path.name + "-writers"))
+        self._owner = Owner(path.with_name(path.name + "-writers"), read_only=self.read_only)
 
     @classmethod
     def open(
@@ -79,19 +81,18 @@ class ColdStore:
             make_place(path)
         except OSError as error:
             if error.errno in REFUSALS and is_file(path):
-                return cls._open_read_only(path, analyse, clock, vfs)
+                with sentences(path):
+                    connects = partial(connect_read_only, path, vfs)
+                    return cls._reading(path, connects, analyse, clock, lambda: read_only(path))
             raise no_place(path, error) from error
         with sentences(path):
 
             def open_writer() -> apsw.Connection:
                 return connect(path, synchronous=synchronous, vfs=vfs)
 
-            first = open_writer()
-            try:
+            with closing(open_writer()) as first:
                 refuse_foreign_parts(first)
                 migrate(first)
-            finally:
-                first.close()
             readers = ReaderPool(lambda: connect(path, synchronous=synchronous, writes=False, vfs=vfs))
             return cls(path, Writer(open_writer, before_commit(clock)), readers, analyse, clock)
 
@@ -112,12 +113,9 @@ class ColdStore:
         """
         refuse_old_sqlite()
         with sentences(path):
-            return cls._reading(path, untouched(path, scratch), analyse, clock, refusal)
-
-    @classmethod
-    def _open_read_only(cls, path: Path, analyse: WorkspaceAnalyser, clock: Clock, vfs: str | None) -> Self:
-        with sentences(path):
-            return cls._reading(path, lambda: connect_read_only(path, vfs), analyse, clock, lambda: read_only(path))
+            store = cls._reading(path, untouched(path, scratch), analyse, clock, refusal)
+            store.read(store._owner.stay_as_now)
+            return store
 
     @classmethod
     def _reading(
@@ -128,12 +126,9 @@ class ColdStore:
         clock: Clock,
         refusal: Callable[[], MemoryFailure],
     ) -> Self:
-        first = connects()
-        try:
+        with closing(connects()) as first:
             refuse_foreign_parts(first)
             require_newest(first)
-        finally:
-            first.close()
         return cls(path, ReadOnlyWriter(refusal), ReaderPool(connects), analyse, clock)
 
     @property
@@ -167,6 +162,10 @@ class ColdStore:
     def is_gone(self, owner: str) -> bool:
         """Whether the process that held that name has ended. A read-only store tries no lock and returns False."""
         return not self.read_only and self._owner.is_gone(owner)
+
+    def answer_owner(self, owner: str) -> AnswerOwner:
+        """Who writes the answers in progress that `owner` began."""
+        return self._owner.answer_owner(owner)
 
     # ── transactions ──
 
