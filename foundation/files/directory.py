@@ -20,6 +20,9 @@ _REPLACE_ATTEMPTS = 20  # Windows: a scanner or an indexer may hold a file open 
 
 def status(path: Path) -> os.stat_result | None:
     """The lstat of `path`, or None where nothing is there. Raises UnsafePath where a folder above it is a link."""
+    path = absolute_path(path)
+    if not path.name:  # the top of a disk has no folder above it
+        return os.stat(path)
     try:
         with locate(path) as (folder, name):
             return os.stat(name, dir_fd=folder, follow_symlinks=False)

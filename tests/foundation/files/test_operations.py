@@ -275,3 +275,11 @@ def test_a_junction_is_a_link_and_a_file_kept_in_a_cloud_is_none(tag: int, link:
         st_reparse_tag = tag
 
     assert is_link(FakeStatus()) is link
+
+
+def test_the_top_of_a_disk_is_a_folder() -> None:
+    top = Path(Path.cwd().anchor)
+    assert room.is_folder(top)
+    assert not room.is_file(top)
+    with pytest.raises(UnsafePath):
+        room.remove(top)
