@@ -22,7 +22,7 @@ def status(path: Path) -> os.stat_result | None:
     """The lstat of `path`, or None where nothing is there. Raises UnsafePath where a folder above it is a link."""
     path = absolute_path(path)
     if not path.name:  # the top of a disk has no folder above it
-        return os.stat(path)
+        return path.stat()
     try:
         with locate(path) as (folder, name):
             return os.stat(name, dir_fd=folder, follow_symlinks=False)
