@@ -248,8 +248,8 @@ class PalimpsestApp(ChangesOnlyApp):
 
     def _take_up_own(self) -> None:
         """Takes up the person's keys, and what was typed before there was a screen."""
-        if self._ground.typed:
-            self.chat.prompt.insert(visible(self._ground.typed.replace("\r", "\n")))
+        if typed := self._ground.typed.rstrip("\r"):  # it waits for an Enter that follows: it may be part of a paste
+            self.chat.prompt.insert(visible(typed.replace("\r", "\n")))
         problems = self.use_keys(self._own_keys)
         if self._asked_theme not in (AUTO, *self.available_themes):
             problems.append(f"screen.theme: there is no theme “{self._asked_theme}”. /theme lists them.")

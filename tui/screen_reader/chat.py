@@ -154,6 +154,8 @@ class LineChat:
             self._submit(message)
 
     def _submit(self, message: WholeMessage) -> None:
+        if message.text.strip() == "?":  # as in the chat with a screen
+            message = WholeMessage("/help")
         controller, text = self._controller, message.text
         if text.strip() in EXIT_COMMANDS:
             raise EOFError

@@ -61,6 +61,13 @@ def test_a_workspace_from_elsewhere_is_trusted_only_on_a_word(start: Start, tmp_
     until(trusting, "End of answer.")
 
 
+def test_a_question_mark_alone_asks_for_help_and_not_the_model(start: Start) -> None:
+    chat = start()
+    until(chat, "You: ")
+    chat.type("?\r")
+    assert "/recall" in until(chat, "You: ", 2)
+
+
 @pytest.mark.parametrize("pasted", ["1\r", "trust it\r", "1\rmore\r"])
 def test_a_paste_answers_no_question(start: Start, tmp_path: Path, pasted: str) -> None:
     first = start()
