@@ -17,6 +17,7 @@ from tests.tui.headless import draw_at_pauses
 from tui.app import PalimpsestApp
 from tui.chat.screen import ChatScreen
 from tui.chat.start import ChatStart
+from tui.themes.terminal import TerminalGround
 
 HERE = f"{Path(__file__).parent}{os.sep}"
 draw_at_pauses()
@@ -105,6 +106,7 @@ def open_chat(workspace: Workspace, tmp_path: Path) -> Open:
         session: FakeSession | None = None,
         size: tuple[int, int] = (80, 24),
         theme: str = "palimpsest",
+        typed: str = "",  # before there was a screen
         notifications: bool = False,
         **start: Any,
     ) -> AsyncIterator[Chat]:
@@ -114,7 +116,7 @@ def open_chat(workspace: Workspace, tmp_path: Path) -> Open:
             return fake
 
         begin = ChatStart(workspace=workspace, model="offline", working_directory=tmp_path, **start)
-        app = PalimpsestApp(begin, open_session, theme=theme)
+        app = PalimpsestApp(begin, open_session, theme=theme, ground=TerminalGround(typed=typed))
         async with app.run_test(size=size, notifications=notifications) as pilot:
             chat = Chat(app, fake, pilot)
             await chat.quiet()

@@ -278,3 +278,13 @@ async def test_what_happened_to_files_since_the_last_session_is_shown(workspace:
                 await asyncio.sleep(0.01)
         await pilot.pause(0.1)
         assert "A change of 1 file was interrupted: none changed.␛[2J" in "\n".join(displayed_lines(app))
+
+
+@pytest.mark.parametrize(
+    ("typed", "text"), [("hello\r", "hello"), ("one\rtwo\r\r", "one\ntwo"), ("\r", ""), ("你好", "你好")]
+)
+async def test_what_is_typed_before_the_screen_waits_in_the_prompt(open_chat: Any, typed: str, text: str) -> None:
+    async with open_chat(typed=typed) as chat:
+        await chat.until(lambda: chat.screen.prompt.text == text)
+        await chat.quiet()
+        assert chat.session.sent == []
