@@ -13,6 +13,7 @@ from typing import Final, Protocol
 from msgspec.structs import replace
 
 from agent import events
+from agent.background.jobs import SessionJobs
 from agent.config.config import Config
 from agent.permissions.action import PermissionAnswer
 from agent.permissions.mode import PermissionMode
@@ -44,6 +45,7 @@ class DelegatingSession(Protocol):
     toolbox: Toolbox
     permissions: Policy
     budget: SpendingBudget
+    jobs: SessionJobs
     hidden: dict[int, tuple[str, ...]]
 
     @property
@@ -167,7 +169,14 @@ class _DelegatedTurn:
             permissions=Policy(session.permissions.rules, PermissionMode.READ_ONLY),
             budget=session.budget,
             store=StoredTurn(
-                self, session.memory, session.context, model, self._tools, budget=session.budget, purpose=KIND
+                self,
+                session.memory,
+                session.context,
+                model,
+                self._tools,
+                budget=session.budget,
+                answers=session.jobs.answers,
+                purpose=KIND,
             ),
             large_texts=_Unfolded(),
             prepare=_nothing,

@@ -190,6 +190,7 @@ class Session:
         return self.conversation.id if self.conversation else ""
 
     def _report_working(self, _status: str) -> None:
+        self.jobs.answers.report()
         if self.on_working is not None:
             self.on_working(self.working)
 
@@ -223,6 +224,7 @@ class Session:
         try:
             await asyncio.to_thread(self.checkpoints.prune_once, self._conversation_id())
             warnings = self._compression.take_warning() + self.jobs.take_warnings() + await self.file_notices()
+            await self.jobs.answers.store_now()
             for notice in (*await self.branch.take_changes(), *(Notice("warning", each) for each in warnings)):
                 yield notice
             async with aclosing(self.branch.rewriting(turn.events(), lambda: ports.store.newest)) as events:
@@ -258,13 +260,13 @@ class Session:
         return replace(message, text=text, again=entry.seq, steers=STEERS in entry.meta)
 
     def _ports(self) -> TurnPorts:
-        context, model = self.context, self.model
+        context, model, answers = self.context, self.model, self.jobs.answers
         return TurnPorts(
             model=model,
             tools=self.toolbox,
             permissions=self.permissions,
             budget=self.budget,
-            store=StoredTurn(self, self.memory, context, model, self.toolbox, budget=self.budget),
+            store=StoredTurn(self, self.memory, context, model, self.toolbox, budget=self.budget, answers=answers),
             large_texts=self._previews.large_texts,
             prepare=self.prepare_model,
             prefetch=lambda text: context.prefetch(self.conversation, text, model.profile),
@@ -345,9 +347,7 @@ class Session:
 
     def new(self, title: str = "") -> None:
         """The next message begins a conversation with this title, or one made from its first line."""
-        self.conversation = None
-        self.report = None
-        self.next_title = title
+        self.conversation, self.report, self.next_title = None, None, title
 
     async def resume(self, ref: str) -> Conversation:
         """Continues a conversation, by id, unique beginning of an id, or exact title. Raises NotFound."""

@@ -1,9 +1,11 @@
-"""The background jobs of a session: readable mirrors, observations, repacking, re-analysis, vectors, sync."""
+"""The background jobs of a session: answers that had no room, readable mirrors, observations, repacking, re-analysis,
+vectors, sync."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
+from agent.background.answer_job import AnswerJob
 from agent.background.daily_notes import DailyNotes
 from agent.background.disk_job import DiskJob
 from agent.background.forgotten_locations_job import ForgottenLocationsJob
@@ -228,6 +230,7 @@ class SessionJobs:
         embed, observe = settings.embed, settings.observe
         self._said: tuple[str, ...] = ()
         self.mirror = MirrorJob(memory)
+        self.answers = AnswerJob(lambda entry: self.mirror.add(entry.conversation_seq))
         self.vectors = VectorJob(memory, embed.embedder if embed.background else "")
         self.observing = ObservationJob(memory, _rules, RULES_CURSOR, enabled=observe.rules)
         self.notes = DailyNotes(memory, clock, enabled=observe.daily_notes)
@@ -245,6 +248,7 @@ class SessionJobs:
         own = (self.observing, self.vectors, self.model_observing)
         self.at_start: tuple[BackgroundJob, ...] = (*own, self.leaving, self.sync, *upkeep)
         self.all: tuple[BackgroundJob, ...] = (
+            self.answers,
             self.mirror,
             self.observing,
             RepackJob(memory),

@@ -22,10 +22,13 @@ from memory.errors import StoreFull
 CLOSE_WAIT_S = 5.0
 """The longest wait for a running step before the store is closed."""
 
-RETRY_S = 20.0
+RETRY_S = 3.0
 """After a full disk, the time until the jobs try again."""
 
+ANSWERS = "answers"
+"""The name of the job that stores the answers which had no room."""
 DISK_FULL = "disk full: mirrors and observations wait"
+UNSTORED = "disk full: an answer, mirrors and observations wait"
 _NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 _log = logger("background")
@@ -126,6 +129,8 @@ class Scheduler:
         self._closing, self._on_status = True, None
         if self._retry is not None:
             self._retry.cancel()
+        if self._waiting:
+            self._try_again()
         if self._task is not None and not self._task.done():
             await asyncio.wait([self._task], timeout=CLOSE_WAIT_S)
 
@@ -141,7 +146,8 @@ class Scheduler:
                 self._wait_for_space(job)
             elif error:
                 self._errors[job.name] = f"{job.failure}: {error}"
-            self._show("; ".join([*([DISK_FULL] if self._waiting else []), *self._errors.values()]))
+            full = UNSTORED if ANSWERS in self._waiting else DISK_FULL
+            self._show("; ".join([*([full] if self._waiting else []), *self._errors.values()]))
 
     def _wait_for_space(self, job: BackgroundJob) -> None:
         self._waiting.add(job.name)
@@ -151,7 +157,8 @@ class Scheduler:
             self._retry = asyncio.get_running_loop().call_later(RETRY_S, self._try_again)
 
     def _try_again(self) -> None:
-        self.schedule([job for job in self._jobs if job.name in self._waiting])
+        """The essential jobs too: an answer that is stored now is in the mirror then."""
+        self.schedule([job for job in self._jobs if job.essential or job.name in self._waiting])
 
     def _next(self) -> BackgroundJob | None:
         return next((job for job in self._jobs if job.name in self._scheduled and not self._must_yield(job)), None)
@@ -166,7 +173,8 @@ class Scheduler:
                 return ""
             return await self._run_steps(job)
         except (PalimpsestError, OSError) as error:
-            _log.warning("%s failed: %s", job.name, type(error).__name__)
+            if job.name not in self._waiting:
+                _log.warning("%s failed: %s", job.name, type(error).__name__)
             return _reason(error)
         except Exception as error:  # the edge of a worker: the other jobs go on
             _log.error("%s failed: %s", job.name, type(error).__name__)
@@ -184,6 +192,7 @@ class Scheduler:
             self._show(self._status if is_retried else job.status or self._status)
             result = await asyncio.to_thread(job.step, should_stop)
             _log.debug("%s: a step, %s", job.name, "more to do" if result.more else "done")
+            self._waiting.discard(job.name)  # it could write
             if result.error or not (result.more or self._must_yield(job)):
                 return result.error
         if not self._cancelled:

@@ -4,9 +4,11 @@ import errno
 from typing import Final
 
 from agent import events
+from agent.turn.storage_notices import AnswerNotStored
 from foundation.errors import PalimpsestError
 from memory.errors import StoreFull
 
+_LATER: Final = "Free some space: while the program is open, the answer is stored then. /retry asks again."
 _NO_SPACE: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
@@ -19,7 +21,7 @@ def turn_failure(error: PalimpsestError | OSError, *, is_message_stored: bool) -
             StoreFull.code,
             "No space is left",
             f"The disk is full{where}: your message is kept, its answer is not, or not the whole of it.",
-            "Free some space, then /retry asks again.",
+            _LATER if isinstance(error, AnswerNotStored) else "Free some space, then /retry asks again.",
         )
     if isinstance(error, PalimpsestError):
         return events.TurnFailed(error.code, error.title, error.message, error.hint)
@@ -29,3 +31,8 @@ def turn_failure(error: PalimpsestError | OSError, *, is_message_stored: bool) -
         f"{error.strerror or error}: {error.filename or 'the store'}.",
         "What was stored before is safe. Free some space or check the folder's rights, then send it again.",
     )
+
+
+def reason_of(error: PalimpsestError | OSError) -> str:
+    """The error as a sentence."""
+    return error.message if isinstance(error, PalimpsestError) else f"{error.strerror or error}."

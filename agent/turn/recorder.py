@@ -8,12 +8,15 @@ import re
 import secrets
 import sys
 import time
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from msgspec.structs import replace
 
 from foundation.privacy import ClearedFields, EchoFilter, EchoFilterStream, clear
 from memory.conversations import AnswerWriter
+from memory.errors import MemoryFailure, NotFound
 from memory.records import Entry
 from models.chat.port import ReasoningChunk, TextChunk
 from models.messages import ToolCall, Usage
@@ -54,6 +57,7 @@ class AnswerRecorder:
         self._reasoning_began: float | None = None
         self.reasoning_seconds = 0.0  # from the first piece of reasoning to the last
         self._settled = False
+        self.unstored: Callable[[], Entry] | None = None  # stores the answer, where it ended and could not be stored
         self.usage = Usage(estimated=True)
 
     @property
@@ -76,8 +80,13 @@ class AnswerRecorder:
 
     @property
     def settled(self) -> bool:
-        """Whether the answer is stored: finished or abandoned."""
+        """Whether the answer was finished or abandoned: it is stored, or `unstored`."""
         return self._settled
+
+    @property
+    def trouble(self) -> MemoryFailure | None:
+        """Why the newest text is not on disk; None where it is, or is about to be."""
+        return self._answer.trouble
 
     @property
     def seconds(self) -> float:
@@ -119,21 +128,37 @@ class AnswerRecorder:
             self._calls.append(_safely_named(call, self._echoes))
 
     def finish(self, **meta: Any) -> Entry:
-        """The whole answer, committed."""
+        """The whole answer, committed. One with calls that cannot be stored is abandoned later: none of them is run."""
         self._settled = True
         text, ms = self._echoes.clear(self.text), round(self.seconds * 1000)
-        return self._answer.finish(text, meta=self._meta(meta), usage=self.usage, model=self._model, ms=ms)
+        fields = self._meta(meta)
+        finishing = partial(self._answer.finish, text, meta=fields, usage=self.usage, model=self._model, ms=ms)
+        return self._store(finishing, lambda: self._abandoning(stopped=True, **meta) if self._calls else finishing)
 
     def abandon(self, **meta: Any) -> Entry | None:
         """Keeps what came, marked as incomplete. Does nothing after `finish`."""
         if self._settled:
             return None
         self._settled = True
+        abandoning = self._abandoning(**meta)
+        return self._store(abandoning, lambda: abandoning)
+
+    def _abandoning(self, **meta: Any) -> Callable[[], Entry]:
         if tail := self._clearing.close():
             self._answer.write(tail)
         usage = self.usage if self.text or self._reasoning_parts or self._calls else None
         ms = round(self.seconds * 1000)
-        return self._answer.abandon(meta=self._meta(meta), usage=usage, model=self._model, ms=ms)
+        return partial(self._answer.abandon, meta=self._meta(meta), usage=usage, model=self._model, ms=ms)
+
+    def _store(self, settle: Callable[[], Entry], later: Callable[[], Callable[[], Entry]]) -> Entry:
+        """Settles the answer; where that fails, `unstored` is what `later` gives."""
+        try:
+            return settle()
+        except NotFound:  # deleted meanwhile
+            raise
+        except MemoryFailure:
+            self.unstored = later()
+            raise
 
     def _meta(self, meta: dict[str, Any]) -> ClearedFields:
         fields: dict[str, Any] = {"model": self._model, **meta}

@@ -7,6 +7,7 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from agent import events
+from agent.background.answer_job import AnswerJob
 from agent.events import SessionEvent
 from agent.spending.budget import SpendingBudget
 from agent.tools.delegate import DELEGATE, answer_entry
@@ -14,12 +15,14 @@ from agent.tools.registry import Toolbox, ToolOutput
 from agent.turn.large_texts import ARCHIVES
 from agent.turn.ports import TurnInput
 from agent.turn.recorder import AnswerRecorder
+from agent.turn.storage_notices import AnswerNotStored
 from context import AssembledRequest, Context, Turn
 from context.compaction.compact import CompactionReceipt
 from context.report import ContextReport
 from foundation.files import UnsafePath
 from foundation.privacy import EMPTY, Cleared, EchoFilter, clear, cleared_fields, edited, examine, hidden_texts
 from foundation.text.analysis import TITLE
+from memory.errors import MemoryFailure, StoreFull
 from memory.memory import Memory
 from memory.origin import DERIVED_FROM, MEMORY_TOOLS, UNTRUSTED, Origin, origin_of, untrusted_source
 from memory.records import FAILURE, ONE_SHOT, STEERS, Conversation, Entry, EntryDraft, EntryKind
@@ -79,11 +82,15 @@ class StoredTurn:
         tools: Toolbox,
         *,
         budget: SpendingBudget,
+        answers: AnswerJob,
         purpose: str = "",
     ) -> None:
-        """`purpose` is what its requests are counted under; "" for the chat's."""
+        """`answers` keeps those that cannot be stored.
+
+        `purpose` is what its requests are counted under; "" for the chat's."""
         self._purpose = {"purpose": purpose} if purpose else dict[str, str]()
         self._budget = budget
+        self._answers = answers
         self._state = state
         self._memory = memory
         self._context = context
@@ -197,6 +204,19 @@ class StoredTurn:
         return AnswerRecorder(answer, name, calls=calls, arguments=arguments, echoes=self._echoes)
 
     def end_answer(
+        self, recorder: AnswerRecorder, assembled: AssembledRequest, outcome: AnswerEnd | AnswerError | None
+    ) -> Sequence[SessionEvent]:
+        try:
+            return self._end_answer(recorder, assembled, outcome)
+        except MemoryFailure as error:
+            if recorder.unstored is None:
+                raise
+            self._answers.add(recorder.unstored)
+            if isinstance(error, StoreFull):
+                raise AnswerNotStored(error.title, error.message, error.hint) from error
+            raise
+
+    def _end_answer(
         self, recorder: AnswerRecorder, assembled: AssembledRequest, outcome: AnswerEnd | AnswerError | None
     ) -> Sequence[SessionEvent]:
         usage = recorder.usage = self._usage(recorder, assembled)

@@ -16,12 +16,13 @@ from agent.events import ContextOverflowed, SessionEvent
 from agent.permissions.action import PermissionAnswer
 from agent.turn.automatic_compaction import AutomaticCompaction
 from agent.turn.call_limits import REPEATS_ASKED, mistaken_calls, too_many_calls, too_many_repeats
-from agent.turn.failure import turn_failure
+from agent.turn.failure import reason_of, turn_failure
 from agent.turn.model_events import session_event
 from agent.turn.overflow import OVERFLOW, OverflowRetry
 from agent.turn.ports import TurnInput, TurnPorts
 from agent.turn.recorder import AnswerRecorder
 from agent.turn.steering import Steering
+from agent.turn.storage_notices import StorageNotices
 from agent.turn.tool_calls import NO_MORE_CALLS, ToolCalls
 from context import AssembledRequest, Turn
 from context.notice import FileNotice
@@ -202,7 +203,7 @@ class TurnRun:
 
     async def _begin(self) -> AsyncGenerator[SessionEvent, None]:
         """Stores the message, after what is too large for the request is archived, and begins its memory search."""
-        ports = self._ports
+        ports, self._is_message_stored = self._ports, False
         if ports.hooks:
             self._hook_text = await asyncio.to_thread(ports.hooks.before_message, self._message.text)
             for notice in self._hook_notices():
@@ -218,7 +219,6 @@ class TurnRun:
                 async for event in steps:
                     yield event
             await self._begin_prefetch()  # its search finds what was just archived
-        self._is_message_stored = False
         stored = await asyncio.to_thread(ports.store.message, self._message)
         self._is_message_stored = True
         for event in stored:
@@ -256,7 +256,7 @@ class TurnRun:
             )
         except (PalimpsestError, OSError) as error:
             if not self._stopped:
-                yield events.Notice("error", f"The text could not be archived: {_reason(error)}")
+                yield events.Notice("error", f"The text could not be archived: {reason_of(error)}")
             return
         self._message = archived
         for trouble in troubles:
@@ -323,7 +323,7 @@ class TurnRun:
         """Streams the answer; one with tool calls has no AnswerStored, because the turn continues."""
         assert self._assembled is not None
         queue: asyncio.Queue[Event | None] = asyncio.Queue()
-        self._outcome = None
+        self._outcome, storage = None, StorageNotices(recorder)
         self._steering.begin_answer()
         self._pump = asyncio.create_task(self._record(recorder, queue.put_nowait))
         self._pump.add_done_callback(lambda _: queue.put_nowait(None))
@@ -331,6 +331,8 @@ class TurnRun:
             while (event := await queue.get()) is not None:
                 if shown := session_event(event, recorder.reasoning_seconds):
                     yield shown
+                for notice in storage.take():
+                    yield notice
             await _ended(self._pump)
             self._steering.end_answer(self._outcome)
             if overflow := self._learn_overflow(recorder, self._assembled):
@@ -340,7 +342,7 @@ class TurnRun:
             stored = await asyncio.to_thread(self._ports.store.end_answer, recorder, self._assembled, self._outcome)
             self._arguments_sent += recorder.arguments
             self._ports.budget.take(self._ports.model.profile, recorder.usage)
-            for step in stored:
+            for step in (*storage.take(), *stored):
                 if isinstance(step, events.Stopped) and self._steering.is_cut:
                     continue
                 if isinstance(step, events.AnswerStored):
@@ -384,10 +386,6 @@ class TurnRun:
                 if isinstance(event, AnswerEnd | AnswerError):
                     self._outcome = event
                 show(event)
-
-
-def _reason(error: PalimpsestError | OSError) -> str:
-    return error.message if isinstance(error, PalimpsestError) else f"{error.strerror or error}."
 
 
 async def _ended(task: asyncio.Task[None]) -> None:

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Collection
 from concurrent.futures import Future
+from pathlib import Path
 from typing import Protocol, TypeVar
 
 import apsw
@@ -15,7 +16,8 @@ from memory.cold.entries import entry_at, replace_text
 from memory.cold.integrity.row_hashes import seal_rows
 from memory.cold.rows import chunk_text
 from memory.cold.sql import fetch, run
-from memory.errors import NotFound, StoreClosed, StoreError
+from memory.cold.sqlite_errors import explained
+from memory.errors import MemoryFailure, NotFound, StoreClosed, StoreError
 from memory.records import TRUST, Entry, EntryAnalyser
 from models.messages import Usage
 
@@ -25,6 +27,9 @@ T = TypeVar("T")
 
 class AnswerStore(Protocol):
     """The methods of the store that an answer uses."""
+
+    @property
+    def database(self) -> Path: ...
 
     @property
     def analyse(self) -> EntryAnalyser: ...
@@ -49,6 +54,14 @@ class AnswerWriter:
         self._due: Future[int] | None = None
         self._settled = False
         self.failure: BaseException | None = None
+
+    @property
+    def trouble(self) -> MemoryFailure | None:
+        """Why the last batch could not be written; None where it was."""
+        failure = self.failure
+        if isinstance(failure, apsw.Error):
+            return explained(failure, self._store.database)
+        return failure if isinstance(failure, MemoryFailure) else None
 
     def write(self, text: Cleared) -> None:
         """Queues the text and returns at once; a batch is committed every tenth of a second.

@@ -3,6 +3,7 @@ that came before is readable, and the next write is made."""
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -150,3 +151,20 @@ def test_the_chat_opens_to_be_read_and_sends_once_it_can_write_again(state: str,
     assert ("you can read" in seen["sent again"], "read-only" in seen["sent again"]) == (False, False)
     assert seen["status"] == "0"
     assert seen["stored"].count("what has no room") == 1
+
+
+@ON_A_SMALL_DISK
+@pytest.mark.timeout(300)
+def test_an_answer_on_a_disk_that_fills_up_says_so_and_is_stored_once_there_is_room() -> None:
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        seen = on_a_small_disk("tests.trust.full_disk_answer", Path(folder) / "disk")
+    assert "failed" not in seen, (list(seen), seen["failed"])
+    assert "The disk is full: this answer is on the screen only, until there is room." in seen["full"]
+    assert "on the screen only" not in seen["room"].splitlines()[-1]
+    assert "your message is kept, its answer is not" in seen["ended"]
+    assert "the answer is stored then" in seen["ended"]
+    assert "this was not sent" not in seen["ended"]
+    assert seen["status"] == "0"
+    for name, screen in (("alpha", seen["room"]), ("beta", seen["stored"])):
+        numbers = [int(number) for number in re.findall(rf"{name}(\d+),", screen)]
+        assert " ".join(f"{name}{number}," for number in range(max(numbers) + 1)) in seen["export"]

@@ -154,7 +154,7 @@ class FakeSession:
         self.notices: list[Any] = []  # what the next look at the files tells
         self.context = SimpleNamespace(reload=self._reload, use_settings=self._use_settings)
         self.news: tuple[str, ...] = ()  # of upkeep
-        self.jobs = SimpleNamespace(news=SimpleNamespace(take=self._take_news))
+        self.jobs = SimpleNamespace(news=SimpleNamespace(take=self._take_news), answers=SimpleNamespace())
         self.toolbox = SimpleNamespace()
         self.branch = SimpleNamespace(
             history=self.history,

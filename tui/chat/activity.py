@@ -7,6 +7,7 @@ from foundation.figures import elapsed
 from tui.widgets.status import StatusBar, shown_seconds
 
 STOP: Final = "Esc stops"
+ON_SCREEN_ONLY: Final = " · on the screen only"
 STALL_S: Final = 10.0  # seconds without an event of the model after which the status says so
 
 
@@ -21,6 +22,7 @@ class Activity:
         self._heard = clock()  # when the last event came
         self._may_stall = False
         self._line = ""
+        self.is_stored = True  # whether the disk takes what the answer says
 
     def show(self, state: str, figures: str = "", *, may_stall: bool = False, gap: str = " · ") -> None:
         """Shows `thinking · 1.2k characters`. `may_stall`: it goes on with events, so that silence means something."""
@@ -43,8 +45,9 @@ class Activity:
     def _draw(self) -> None:
         now = self._clock()
         silent = now - self._heard
+        line = self._line if self.is_stored else f"{self._line}{ON_SCREEN_ONLY}"
         if self._may_stall and silent >= STALL_S:
-            doing = f"{self._line} · stalled {elapsed(int(silent))} · {STOP}"
+            doing = f"{line} · stalled {elapsed(int(silent))} · {STOP}"
             self._status.update_info(doing=doing, seconds=0)
         else:
-            self._status.update_info(doing=f"{self._line} · {STOP}", seconds=shown_seconds(now - self._since))
+            self._status.update_info(doing=f"{line} · {STOP}", seconds=shown_seconds(now - self._since))

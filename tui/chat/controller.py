@@ -60,6 +60,7 @@ class ChatController:
         self._turn_failed = False  # whether the last message has no answer
         self.is_answering = False  # whether a message is being answered: the person's own commands run beside that
         self._steering: TurnInput | None = None  # the message that the turn took, until it is stored
+        session.jobs.answers.on_notice = lambda sentence: view.transcript.interject(MutedLine(sentence, gap=True))
         session.steering = QueueSteering(queue, working_directory, self._take_steering, session, self._say_unattached)
 
     async def next_mode(self) -> str:
@@ -231,8 +232,12 @@ class ChatController:
                         self._view.return_unsent([text])
                     await answer_event(self._view, event)
             self._turn_failed = turn_view.failed
+            if taken := self.taken:  # the turn ended before it was stored
+                self._steering = None
+                self._view.return_unsent([*taken])
         except (ReadOnly, StoreFull):
-            self._view.return_unsent([text])  # nothing was stored: the text returns to the prompt
+            if not is_stored:
+                self._view.return_unsent([text])
             raise
         finally:
             ticking.cancel()

@@ -45,6 +45,7 @@ from agent.services.turn_sentences import (
     epoch_notice,
     reduction_line,
 )
+from agent.turn import storage_notices
 from foundation.figures import short_count
 from foundation.terminal_text import without_colours
 from models.chat.errors import KEPT
@@ -182,6 +183,12 @@ class TurnView:
         match event:
             case Notice(entries=entries) if entries and self._texts:
                 self._transcript.add(messages_block(event, self._texts))
+            case Notice(
+                level=level, text=storage_notices.FULL | storage_notices.REFUSED | storage_notices.STORED as text
+            ):
+                self._activity.is_stored = text == storage_notices.STORED
+                self._transcript.interject(replace(notice_line(level, text), gap=True))
+                self._activity.tick()
             case Notice(level=level, text=text):
                 self._transcript.add_notices(notice_line(level, text))
             case Retrying():

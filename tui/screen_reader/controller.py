@@ -76,6 +76,7 @@ class LineController:
         self._beside: set[asyncio.Task[None]] = set()  # commands that run during an answer
         self._queued: set[int] = set()  # the messages that waited for an answer to end
         self._pastes: dict[str, None] = {}  # what was pasted into messages
+        session.jobs.answers.on_notice = lambda sentence: output.say(f"Notice: {sentence}")
         session.steering = QueueSteering(self.queue, here, self._say_steering, session, self.output.say)
 
     def stop(self) -> None:

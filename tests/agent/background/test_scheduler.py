@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.background.scheduler import DISK_FULL, BackgroundJob, Scheduler, ShouldStop, StepResult
+from agent.background.scheduler import DISK_FULL, RETRY_S, BackgroundJob, Scheduler, ShouldStop, StepResult
 from foundation.errors import Misuse
 from foundation.files import LockTimeout
 from memory.errors import StoreFull
@@ -295,6 +295,33 @@ async def test_a_full_disk_is_one_short_sentence_that_goes_once_the_jobs_can_wri
         while scheduler.status:
             await asyncio.sleep(0.01)
     assert sorted(log) == ["mirror", "observing"]  # each waits for a time of its own before it tries again
+    await scheduler.close()
+
+
+async def test_the_sentence_on_a_full_disk_goes_with_the_first_step_that_could_write(
+    scheduler_of: Schedulers, log: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert RETRY_S <= 5, "it goes a few seconds after there is room"
+    monkeypatch.setattr("agent.background.scheduler.RETRY_S", 0.02)
+    long = FakeJob("long", log, steps=2, essential=True)
+    long.fault = OSError(ENOSPC, "No space left on device")
+    scheduler = scheduler_of(long)
+    scheduler.schedule([long])
+    await scheduler.idle()
+    assert scheduler.status == DISK_FULL
+    real = long.step
+
+    def step(should_stop: ShouldStop) -> StepResult:
+        if log:  # the second step goes on
+            long.gate.clear()
+        return real(should_stop)
+
+    monkeypatch.setattr(long, "step", step)
+    long.fault = None
+    async with asyncio.timeout(5):
+        while scheduler.status != "doing long":
+            await asyncio.sleep(0.01)
+    long.gate.set()
     await scheduler.close()
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from agent.events import TurnFailed, UserStored
 from foundation.paths import Workspace
+from memory.errors import StoreFull
 from tests.tui.fakes import FakeSession
 
 NOT_KEPT = "The draft could not be kept: Read-only file system."
@@ -108,3 +109,16 @@ async def test_a_command_that_the_disk_refuses_is_no_defect(open_chat: Any, monk
         assert "The disk refused" in chat.text
         assert "Read-only file system: c_1.md." in chat.text
         assert "A defect" not in chat.text
+
+
+async def test_a_message_that_is_stored_does_not_return_when_something_after_it_has_no_room(open_chat: Any) -> None:
+    def events(_: str) -> Any:
+        yield UserStored("c_1", "e_1")
+        raise StoreFull("No space is left", "The disk is full.")
+
+    session = FakeSession(events)
+    async with open_chat(session=session) as chat:
+        await chat.say("one")
+        await chat.quiet()
+        assert "No space is left" in chat.text
+        assert chat.screen.prompt.text == ""

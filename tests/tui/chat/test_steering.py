@@ -14,6 +14,7 @@ from agent.session import Session
 from agent.tools.port import ToolSettings
 from foundation.paths import Workspace
 from foundation.trust import Trust
+from memory.errors import StoreFull
 from memory.pages.types import EntryText
 from models.settings import ModelSettings
 from tests.agent.sessions import asked, open_session
@@ -90,6 +91,24 @@ async def test_ctrl_s_sends_into_the_answer_and_shows_where_it_took_effect(
         assert [line for line in screen.lines if line.strip()][-5:] == [
             line for line in live.splitlines() if line.strip()
         ][-5:]
+
+
+async def test_a_message_that_the_turn_took_and_could_not_store_is_in_the_prompt_again(
+    open_chat: Any, session: Session, server: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise StoreFull("No space is left", "Nothing of this was written.")
+
+    plays(server, stalled("Black tea "))
+    async with open_chat(session=session) as screen:
+        await begun(screen, "Which tea?", "Black tea")
+        with monkeypatch.context() as patched:
+            patched.setattr(session.context, "reload", refuse)
+            await steer(screen, "Only green ones 🍵")
+            await screen.until(lambda: "No space is left" in screen.text)
+            await screen.until(lambda: screen.screen.prompt.text == "Only green ones 🍵")
+        assert "is kept" not in screen.text
+        assert screen.screen.controller.taken == ()
 
 
 async def test_what_waits_says_what_will_happen_to_it(open_chat: Any, session: Session, server: Loopback) -> None:
