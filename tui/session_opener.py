@@ -51,6 +51,6 @@ class Opening:
             reads_when_full=True,
         )
         session.jobs.sync.deletions = ForeignDeletions(session.memory)
-        finish_pending(session.memory, lambda left: session.jobs.warn(f"{left.title}: {left.message}"))
+        finish_pending(session.memory, session.jobs.warn)
         session.permissions.start(options.mode, options.rules)
         return session

@@ -121,7 +121,7 @@ def delete(ref: str, yes: bool) -> None:
     invocation = current()
     with invocation.memory() as memory:
         memory.recover()
-        finish_pending(memory, lambda left: output.narrate(f"{left.title}: {left.message} {left.hint}"))
+        finish_pending(memory, output.narrate)
         try:
             conversation = memory.conversations.find(ref)
         except NotFound:

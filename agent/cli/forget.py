@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from agent.cli.invocation import Invocation, current
 from agent.services.forget import (
     ForgetReceipt,
     NotForgottenYet,
+    Resumed,
     finish_pending,
     forget_everywhere,
     line_numbers,
@@ -23,6 +24,7 @@ from agent.services.forget import (
     plan,
     refuse_nothing,
 )
+from agent.services.forget_receipt import begun_sentence, last_sentence, left_over, receipt_lines
 from agent.services.forget_sentences import plan_lines
 from foundation.clock import from_ms
 from foundation.errors import Misuse, PalimpsestError
@@ -53,18 +55,19 @@ def command(name: str | None, conversation: str | None, before: str | None, dry_
     workspace. An import does not bring it back. What is cut short goes on with the next command. Backups that were made
     before hold it still.
 
-    Without a name it goes on with what is not finished.
+    Without a name it goes on with what is not finished, and prints its receipt; where nothing is, that of the last one.
 
     Exit status: 0 forgotten; 1 some of it cannot be taken out, or nothing is called that; 75 begun and not finished:
     something is in use or out of reach, also a location of `sync`.
     """
     invocation = current()
+    is_named = _is_named({"QUERY, ID or FILE": name, "--conversation": conversation, "--before": before})
     with (
         _explaining_a_full_disk(invocation),
-        invocation.memory(for_writing=not dry_run, finishing=bool(name or conversation or before)) as memory,
+        invocation.memory(for_writing=not dry_run, finishing=is_named) as memory,
     ):
-        if not (name or conversation or before):
-            _go_on(invocation, memory, as_json=invocation.json)
+        if not is_named:
+            _go_on(invocation, memory, dry_run=dry_run)
             return
         moment = parse_moment(before, datetime.now(UTC)) if before else None
         planned = plan(memory, named=name or "", conversation=conversation or "", before=moment)
@@ -74,11 +77,22 @@ def command(name: str | None, conversation: str | None, before: str | None, dry_
                 output.line(line)
         if dry_run:
             if invocation.json:
-                output.json_object({**plan_object(planned), "receipt": None})
+                output.json_object({**plan_object(planned), "receipt": None, "resumed": []})
             return
         if not yes:
             planned = _confirmed(memory, planned)
         _finish(invocation, planned, forget_everywhere(memory, planned, invocation.location_access, _report))
+
+
+def _is_named(given: Mapping[str, str | None]) -> bool:
+    """Whether anything is named. Raises Misuse for an empty name: an unset variable of a shell must not look like
+    success."""
+    for name, value in given.items():
+        if value is not None and not value.strip():
+            raise Misuse(
+                "Nothing is named", f"{name} is empty.", f"`{PROGRAM} forget` alone goes on with what was begun."
+            )
+    return any(value is not None for value in given.values())
 
 
 @contextmanager
@@ -105,8 +119,8 @@ def _finish(invocation: Invocation, planned: ForgetPlan, receipt: ForgetReceipt)
     if receipt.left:
         raise _not_everywhere(receipt.left)
     if invocation.json:
-        sentences = {"sentences": list(receipt.lines)}
-        output.json_object({**plan_object(planned), "receipt": {**receipt_object(receipt.job), **sentences}})
+        shown = receipt_object(receipt.job, receipt.lines)
+        output.json_object({**plan_object(planned), "receipt": shown, "resumed": []})
 
 
 def _not_everywhere(left: Sequence[UnreachedLocation]) -> NotForgottenYet:
@@ -118,22 +132,45 @@ def _not_everywhere(left: Sequence[UnreachedLocation]) -> NotForgottenYet:
     )
 
 
-def _go_on(invocation: Invocation, memory: Memory, *, as_json: bool) -> None:
+def _go_on(invocation: Invocation, memory: Memory, *, dry_run: bool) -> None:
+    """Finishes what was begun, and prints its receipts; without any it prints that of the last forgetting.
+
+    With `dry_run` it goes on with nothing. Raises NotForgottenYet, NotAllForgotten as the forgetting itself.
+    """
     from memory.forget.plan import NO_PLAN
+    from memory.forgotten.journal import ForgetJournal
     from memory.sync.renewal import renew_locations
 
-    ended: list[PalimpsestError] = []
-    finish_pending(memory, ended.append)
-    for error in ended:
-        raise error
-    if unreached := renew_locations(memory, invocation.location_access):
+    resumed = Resumed() if dry_run else finish_pending(memory, on_step=_report)
+    unreached = () if dry_run else renew_locations(memory, invocation.location_access)
+    left = open_jobs(memory)
+    last = None if resumed.over or left else ForgetJournal(memory.workspace.forgotten).last_finished()
+    shown = [*resumed.over, *([last] if last else [])]
+    receipts = {job.id: receipt_lines(memory, job, unreached) for job in shown}
+    if not invocation.json:
+        if not (resumed.over or left or unreached):
+            output.line(f"Nothing was begun that is not finished. `{PROGRAM} forget --help` says what can be named.")
+        for job in shown:
+            output.line(last_sentence(job) if job is last else begun_sentence(job))
+            for line in receipts[job.id]:
+                output.line(line)
+    if ended := left_over(resumed.over):
+        raise ended
+    if left:
+        raise NotForgottenYet(
+            "Not forgotten yet", " ".join([*left, *_reasons(resumed.stopped)]), f"`{PROGRAM} forget` tries again."
+        )
+    if unreached:
         raise _not_everywhere(unreached)
-    if left := open_jobs(memory):
-        raise NotForgottenYet("Not forgotten yet", " ".join(left), f"`{PROGRAM} forget` tries again.")
-    if as_json:
-        output.json_object({**plan_object(NO_PLAN), "receipt": None})
-        return
-    output.line(f"Nothing is left to be forgotten. `{PROGRAM} forget --help` says what can be named.")
+    if invocation.json:
+        objects = [receipt_object(job, receipts[job.id]) for job in shown]
+        receipt = objects[-1] if objects else None
+        output.json_object({**plan_object(NO_PLAN), "receipt": receipt, "resumed": [] if last else objects})
+
+
+def _reasons(stopped: Iterable[PalimpsestError | OSError]) -> list[str]:
+    reasons = (error.message if isinstance(error, PalimpsestError) else str(error) for error in stopped)
+    return list(dict.fromkeys(reasons))
 
 
 def _confirmed(memory: Memory, planned: ForgetPlan) -> ForgetPlan:
@@ -176,16 +213,18 @@ def plan_object(planned: ForgetPlan) -> dict[str, Any]:
     }
 
 
-def receipt_object(job: ForgetJob) -> dict[str, Any]:
-    """The receipt as JSON."""
+def receipt_object(job: ForgetJob, lines: Iterable[str]) -> dict[str, Any]:
+    """The receipt as JSON. `lines` are what a person reads of it."""
     receipt = job.receipt
     assert receipt is not None
     return {
         "id": job.id,
+        "begun": from_ms(job.begun_ms),
         "finished": from_ms(receipt.finished_ms) if receipt.finished_ms else None,
         "counts": dict(receipt.counts),
         "files": receipt.places,
         "bytes": receipt.bytes,
         "found": list(receipt.found),
         "left": list(receipt.left),
+        "sentences": list(lines),
     }

@@ -202,7 +202,7 @@ class Invocation:
             if for_writing or recovering:
                 memory.recover()
                 if finishing:
-                    finish_pending(memory, _print_left)
+                    finish_pending(memory, output.narrate)
             yield memory
             for trouble in memory.vault.troubles():
                 output.narrate(trouble)
@@ -222,7 +222,7 @@ class Invocation:
         )
         session.jobs.sync.deletions = ForeignDeletions(session.memory)
         try:
-            await asyncio.to_thread(finish_pending, session.memory, _print_left)
+            await asyncio.to_thread(finish_pending, session.memory, output.narrate)
             self._print_access_notice(session.memory.access)
             if lost_index := await asyncio.to_thread(session.memory.vault.index_lost):
                 output.narrate(lost_index)
@@ -298,8 +298,3 @@ def decode_input(raw: bytes, name: str) -> str:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise Misuse("Not text", f"{name} is not UTF-8 text (byte {error.start}).", "Convert it to UTF-8.") from error
-
-
-def _print_left(left: PalimpsestError) -> None:
-    """Prints what an earlier process began to forget, and what nothing takes out."""
-    output.narrate(f"{left.title}: {left.message} {left.hint}")

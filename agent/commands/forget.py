@@ -122,7 +122,7 @@ def plan_rows(what: ForgetPlan) -> list[tuple[str, str]]:
         rows.append(("changes", f"only copies hold it: {', '.join(what.copies)}"))
     also = "; ".join([*changes(what), "index, versions, drafts, checkpoints, caches"])
     rows.append(("changes", also))
-    if stays := also_said_sentence(what):
+    if stays := also_said_sentence(what.also_in):
         rows.append(("stays", stays.removeprefix("Stays: ")))
     if what.kept:
         rows.append(("stays", kept_sentence(what)))

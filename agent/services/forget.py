@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -12,12 +12,13 @@ from msgspec import Struct
 
 from agent.services.deletion import attached_archives
 from agent.services.drafts import clear_marked, without_marks
-from agent.services.forget_sentences import also_said_sentence, counted_as, kept_sentence
+from agent.services.forget_receipt import begun_sentence, left_over, left_sentences, receipt_lines
+from agent.services.forget_sentences import kept_sentence
 from agent.services.pasted_images import remove_images
 from foundation.clock import Clock, SystemClock, from_ms
 from foundation.errors import Misuse, PalimpsestError, TemporaryFailure
 from foundation.files import is_file, list_files, read_bytes, read_text, remove, write_atomically
-from foundation.program import PROGRAM, own_command
+from foundation.program import PROGRAM
 
 if TYPE_CHECKING:  # the help of a command must not load the store
     from memory.forget.choice import Chosen
@@ -33,12 +34,6 @@ class NotForgottenYet(TemporaryFailure):
     """A forgetting that is begun and not finished: exit status 75."""
 
     code = "not_forgotten_yet"
-
-
-class NotAllForgotten(PalimpsestError):
-    """A forgetting that ended, though some of it could not be taken out: exit status 1."""
-
-    code = "not_all_forgotten"
 
 
 class ForgetReceipt(Struct, frozen=True):
@@ -111,12 +106,7 @@ def forget_everywhere(
 
     job = forget(memory, what, on_step)
     left = renew_locations(memory, locations, on_step) if locations is not None else ()
-    lines = (
-        *receipt_lines(memory, job, left),
-        also_said_sentence(what),
-        *(f"Not read: {sentence}" for sentence in what.unread),
-    )
-    return ForgetReceipt(job, tuple(filter(None, lines)), left)
+    return ForgetReceipt(job, tuple(receipt_lines(memory, job, left)), left)
 
 
 def forget(memory: Memory, what: ForgetPlan, on_step: Callable[[str], None] = lambda _: None) -> ForgetJob:
@@ -143,31 +133,48 @@ def forget(memory: Memory, what: ForgetPlan, on_step: Callable[[str], None] = la
     return job
 
 
-def left_over(jobs: Iterable[ForgetJob]) -> NotAllForgotten | None:
-    """What could not be taken out by jobs that are over, as an error to be raised or said; None where all was."""
-    over = [job.receipt for job in jobs if job.receipt and job.receipt.finished_ms and job.receipt.found]
-    places = ", ".join(dict.fromkeys(place for receipt in over for place in receipt.found[:5]))
-    hint = f"Close every other Palimpsest and forget it again. `{PROGRAM} check` says whether a file is damaged."
-    return (
-        NotAllForgotten("Not all of it is forgotten", f"It could not be taken out of {places}.", hint) if over else None
-    )
+class Resumed(Struct, frozen=True):
+    """What became of jobs that earlier processes began: those that are over now, and why others are not."""
+
+    over: tuple[ForgetJob, ...] = ()
+    stopped: tuple[PalimpsestError | OSError, ...] = ()
+
+    @property
+    def finished(self) -> int:
+        """How many are over, with nothing left that should go."""
+        return sum(bool(job.receipt and not job.receipt.found) for job in self.over)
 
 
-def finish_pending(memory: Memory, on_left: Callable[[PalimpsestError], None] = lambda _: None) -> int:
-    """Goes on with what an earlier process began to forget; gives the number of finished jobs. Quick without any.
+def finish_pending(
+    memory: Memory,
+    on_notice: Callable[[str], None] = lambda _: None,
+    on_step: Callable[[str], None] = lambda _: None,
+) -> Resumed:
+    """Goes on with what an earlier process began to forget. Quick without any.
 
-    `on_left` receives what could not be taken out where a job ended with that.
+    `on_notice` receives a line for each job that is over: when it was begun, what was left, and how to see its receipt.
     """
     from memory.forgotten.journal import ForgetJournal
     from memory.sync.renewal import note_locations
 
     if memory.read_only or not ForgetJournal(memory.workspace.forgotten).open_ids():
-        return 0
+        return Resumed()
     note_locations(memory)  # a kill may have come between
-    finished = forgetting(memory).finish_open()
-    if ended := left_over(finished):
-        on_left(ended)
-    return sum(bool(job.receipt and not job.receipt.found) for job in finished)
+    stopped: list[PalimpsestError | OSError] = []
+    jobs = forgetting(memory).finish_open(on_step, stopped.append)
+    over = tuple(job for job in jobs if job.receipt and job.receipt.finished_ms)
+    for job in over:
+        on_notice(_resumed_notice(job))
+    return Resumed(over, tuple(stopped))
+
+
+def _resumed_notice(job: ForgetJob) -> str:
+    """A line about a job of an earlier process that is over now."""
+    ended = left_over([job])
+    said = f"{ended.title}: {ended.message} {ended.hint}" if ended else ""
+    return " ".join(
+        filter(None, (begun_sentence(job), said, *left_sentences(job), f"`{PROGRAM} forget` shows its receipt."))
+    )
 
 
 def open_jobs(memory: Memory) -> list[str]:
@@ -211,55 +218,6 @@ def line_numbers(answer: str, most: int) -> set[int]:
             raise Misuse("No such lines", f"“{answer}” names no lines.", "Write 1,3 or 2-4, all or none.")
         chosen.update(range(int(first), min(int(last or first), most) + 1))
     return chosen
-
-
-def receipt_lines(memory: Memory, job: ForgetJob, left: Sequence[UnreachedLocation] = ()) -> list[str]:
-    """The receipt for a person: what went, how much was searched, what stays and where it may be besides.
-
-    `left` are locations of sync from which it could not be taken.
-    """
-    from memory.sync.renewal import unreached_sentence
-
-    receipt = job.receipt
-    assert receipt is not None
-    counts = [counted_as(name, count) for name, count in receipt.counts.items() if count and name != "tombstones"]
-    lines = [f"Forgotten: {', '.join(counts) or 'nothing was left of it'}."]
-    lines.append(
-        f"Searched: {receipt.places:,} files, {receipt.bytes:,} bytes; found 0 times in what Palimpsest writes."
-    )
-    if receipt.left:
-        whose = "this file is" if len(receipt.left) == 1 else "these files are"
-        lines.append(f"Left, for {whose} your own: {', '.join(receipt.left[:20])}.")
-    lines += receipt.sentences
-    lines += [notice for notice in (unreached_sentence(left) or sync_notice(memory), backup_notice(memory)) if notice]
-    return lines
-
-
-def sync_notice(memory: Memory) -> str:
-    """A sentence about the locations of sync and the devices that hold it still, and which has to sync; "" for none."""
-    from memory.sync.status import stale_locations, untold_locations, used_locations
-
-    now = f"`{PROGRAM} sync now`"
-    if where := ", ".join(stale_locations(memory)):
-        return f"It is at {where} still: {now} takes it from there, and from other devices."
-    if untold_locations(memory):
-        return f"Other devices hold what they took of it: {now} here tells them, and then {now} there takes it."
-    if used_locations(memory):
-        return f"Other devices hold what they took of it until they sync the next time: {now} there takes it."
-    return ""
-
-
-def backup_notice(memory: Memory) -> str:
-    """A sentence about backups that were made before, which hold the words still; "" where none was made from here."""
-    from memory.backup.reminder import last_backup
-
-    last = last_backup(memory.workspace)
-    if last is None:
-        return ""
-    listed, renewed = own_command("backup", "list", last.place), own_command("backup", last.place, "--keep", "1")
-    return (
-        f"Backups in {last.place} hold it still: `{listed}` shows them; `{renewed}` makes one and removes the others."
-    )
 
 
 def _checkpoints(work: ForgetWork) -> StepCounts:

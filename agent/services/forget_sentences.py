@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from foundation.figures import counted
 from foundation.terminal_text import visible_line
 
 if TYPE_CHECKING:  # the help of a command must not load the store
-    from memory.forget.plan import ForgetPlan, PlannedEntry
+    from memory.forget.plan import ForgetPlan, NamedConversation, PlannedEntry
+    from memory.records import Conversation
 
 _SINGULAR: Final = {
     "entries": "entry",
@@ -37,7 +39,7 @@ def plan_lines(what: ForgetPlan) -> list[str]:
     lines += [f"  changes: {name} becomes {new}, for its name holds the words" for name, new in what.renamed]
     lines += [f"  changes: {_entry_line(entry)}" for entry in what.derived]
     lines += [f"  changes: {change}" for change in changes(what)]
-    if stays := also_said_sentence(what):
+    if stays := also_said_sentence(what.also_in):
         lines.append(f"{stays} Entries: {', '.join(what.also_said)}.")
     if what.copies:
         lines.append(f"  Only copies hold it: {', '.join(what.copies)}. It is taken out of them.")
@@ -60,9 +62,10 @@ def _entry_line(entry: PlannedEntry) -> str:
     return f"{entry.id}  {entry.time.astimezone():%Y-%m-%d}  {entry.by}: {entry.line}  ({entry.why})"
 
 
-def also_said_sentence(what: ForgetPlan) -> str:
+def also_said_sentence(conversations: Iterable[NamedConversation | Conversation]) -> str:
     """A sentence about conversations that stay and hold the same text by themselves; "" for none."""
-    places = ", ".join(f"“{found.title}” ({found.id})" if found.title else found.id for found in what.also_in)
+    named = [(visible_line(found.title), found.id) for found in conversations]
+    places = ", ".join(f"“{title}” ({id_})" if title else id_ for title, id_ in named)
     return f"Stays: the same text, or parts of it, is in {places}, too." if places else ""
 
 

@@ -28,7 +28,7 @@ from memory.forget.later import limited
 from memory.forget.notes import forget_note_names, forget_notes, forget_versions
 from memory.forget.pages import forget_conversations, forget_pages
 from memory.forget.plan import ForgetPlan
-from memory.forget.rows import forget_rows
+from memory.forget.rows import forget_rows, refuse_late_answers
 from memory.forget.scan import ScanResult, scan_workspace
 from memory.forget.tables import forget_names
 from memory.forget.work import ForgetWork, Step, StepCounts
@@ -37,6 +37,7 @@ from memory.forgotten.tombstones import EntryTombstone, ForgottenName
 from memory.memory import Memory
 
 OnStep = Callable[[str], None]
+OnStopped = Callable[[PalimpsestError | OSError], None]
 ROUNDS: Final = 2  # of all steps, before the job waits for the next start
 RUNS: Final = 2  # before a job ends with words that nothing takes out
 
@@ -111,6 +112,7 @@ class Forgetting:
         try:
             for round_ in range(ROUNDS):
                 job = self._steps(replace(job, done=()) if round_ else job, on_step)
+                refuse_late_answers(ForgetWork(self._memory, job))
                 on_step("scan")
                 job = self._with_receipt(job, is_last=round_ == ROUNDS - 1)
                 self.journal.write(job)
@@ -120,14 +122,17 @@ class Forgetting:
         finally:
             lock.release()
 
-    def finish_open(self, on_step: OnStep = lambda _: None) -> list[ForgetJob]:
-        """Goes on with the jobs that are not finished; those that cannot be finished now stay. Quick without any."""
+    def finish_open(self, on_step: OnStep = lambda _: None, on_stopped: OnStopped = lambda _: None) -> list[ForgetJob]:
+        """Goes on with the jobs that are not finished; those that cannot be finished now stay. Quick without any.
+
+        `on_stopped` receives why one could not be finished.
+        """
         finished: list[ForgetJob] = []
         for id_ in self.journal.open_ids() if not self._memory.read_only else ():
             try:
                 finished.append(self.run(self.journal.read(id_), on_step))
-            except (PalimpsestError, OSError):  # the next start tries again; the command says why
-                continue
+            except (PalimpsestError, OSError) as error:  # the next start tries again
+                on_stopped(error)
         return finished
 
     def _steps(self, job: ForgetJob, on_step: OnStep) -> ForgetJob:

@@ -1,4 +1,7 @@
-"""What was written after a forgetting began: it stays, and so is not looked for."""
+"""What was written after a forgetting began: it stays, and so is not looked for.
+
+Answers to messages from before it are no part of that: the model was sent the words.
+"""
 
 from collections.abc import Iterator
 
@@ -9,7 +12,7 @@ from memory.cold.encoding import to_bytes
 from memory.cold.sql import fetch
 from memory.forget.notes import lines_that_go
 from memory.forget.pieces import cases, encodings
-from memory.forget.work import DERIVED, ForgetWork, entry_bytes, line_hash
+from memory.forget.work import ForgetWork, entry_bytes, line_hash
 from memory.forgotten.fingerprints import Fingerprints
 from memory.forgotten.journal import ForgetJob, NoteLine
 from memory.hot.parse import lines_of
@@ -61,7 +64,7 @@ def _later_texts(work: ForgetWork) -> Iterator[tuple[str, bytes]]:
         return
     for batch in entry_bytes(work.memory, work.job.last_entry):
         for entry in batch:
-            if entry.kind not in DERIVED:
+            if not work.is_earlier(entry):
                 yield entry.id, entry.words
     work.memory.hot.look()
     for file in work.memory.hot.files():

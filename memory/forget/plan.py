@@ -132,7 +132,13 @@ def plan_forgetting(memory: Memory, chosen: Chosen, now: datetime) -> ForgetPlan
     kept = tuple(_kept(work))
     staying = {found for name in kept for found in work.prints.found(read_bytes(memory.workspace.root / name))}
     beside = beside_of(work, set(entries), set(conversations))
-    job = replace(job, beside=tuple(beside), kept=tuple(map(work.hashed, kept)), kept_prints=tuple(sorted(staying)))
+    job = replace(
+        job,
+        beside=tuple(beside),
+        kept=tuple(map(work.hashed, kept)),
+        kept_prints=tuple(sorted(staying)),
+        also_in=also.conversations,
+    )
     work = ForgetWork(memory, job)
     derived = derived_of(work, entries, conversations)
     plan = ForgetPlan(
@@ -153,7 +159,7 @@ def plan_forgetting(memory: Memory, chosen: Chosen, now: datetime) -> ForgetPlan
         renamed=tuple(_renamed(work)),
         kept=kept,
         past=len(chosen.past),
-        unread=tuple(_unread(memory)),
+        unread=tuple(unread_notes(memory)),
     )
     if not (job.prints and plan.is_empty):
         return plan
@@ -161,7 +167,8 @@ def plan_forgetting(memory: Memory, chosen: Chosen, now: datetime) -> ForgetPlan
     return replace(plan, copies=copies.kinds, kept=tuple(dict.fromkeys((*kept, *copies.others))))
 
 
-def _unread(memory: Memory) -> Iterable[str]:
+def unread_notes(memory: Memory) -> Iterable[str]:
+    """Sentences about notes that could not be read, and so stay as they are."""
     yield from (problem.text for problem in memory.hot.problems)
     notes = memory.workspace.memory_md
     if status(notes) is not None and not is_file(notes):

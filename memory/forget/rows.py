@@ -31,6 +31,7 @@ from models.cleared_parts import cleared_parts
 from models.messages import Image, MessagePart, RecalledSpan, Text
 
 _REFERENCES: Final = re.compile(r"\[([^\[\]\s]{1,80})\]")
+_STREAMING: Final = "SELECT e.seq, e.conversation FROM answers a JOIN entries e ON e.seq = a.entry"
 _HEADING: Final = re.compile(r"Earlier\b")
 
 
@@ -63,10 +64,29 @@ def _existing(db: apsw.Connection, seqs: Collection[int]) -> list[int]:
     return found
 
 
+def refuse_late_answers(work: ForgetWork) -> None:
+    """Raises StoreBusy while an answer from before the job is being written in a conversation of what goes.
+
+    It may have no words yet, and so no look at the end finds them.
+    """
+    work.memory.cold.recover()
+    late, last = work.late_answers, work.job.last_entry
+
+    def check(db: apsw.Connection) -> None:
+        streaming = {
+            conversation for seq, conversation in each(db, _STREAMING) if last is None or seq <= last or seq in late
+        }
+        _refuse_streaming(db, streaming, work.job.entries)
+
+    work.memory.cold.read(check)
+
+
 def _refuse_in_use(db: apsw.Connection, seqs: Collection[int]) -> None:
-    sql = "SELECT DISTINCT e.conversation FROM answers a JOIN entries e ON e.seq = a.entry"
-    streaming = {conversation for (conversation,) in each(db, sql)}
-    if streaming & set(conversations_of(db, list(seqs))):
+    _refuse_streaming(db, {conversation for _, conversation in each(db, _STREAMING)}, seqs)
+
+
+def _refuse_streaming(db: apsw.Connection, streaming: Collection[int], seqs: Collection[int]) -> None:
+    if streaming and {*streaming}.intersection(conversations_of(db, list(seqs))):
         raise StoreBusy(
             "A conversation is in use",
             "An answer is being written in a conversation that holds what is to be forgotten.",

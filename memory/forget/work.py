@@ -10,7 +10,7 @@ from msgspec import Struct
 from foundation.paths import Workspace
 from memory.cold.encoding import to_bytes, unpack
 from memory.cold.secret import keyed
-from memory.cold.sql import fetch, run
+from memory.cold.sql import each, fetch, run
 from memory.errors import Damaged, NotFound, StorageUnreachable
 from memory.forget.escapes import unescaped
 from memory.forget.replacement import replaced_in_escapes
@@ -18,6 +18,7 @@ from memory.forgotten.fingerprints import FORGOTTEN, Fingerprints
 from memory.forgotten.journal import ForgetJob
 from memory.memory import Memory
 from memory.records import EntryKind
+from models.messages import Role
 
 UNREACHABLE: Final = "unreachable"
 DAMAGED: Final = "damaged"
@@ -25,6 +26,9 @@ _AT_ONCE: Final = 500
 _ROWS: Final = """SELECT seq, body, packed, chars, meta, sent, CAST(speaker AS BLOB), conversation, CAST(kind AS BLOB),
     CAST(id AS BLOB)
     FROM entries WHERE seq > ? ORDER BY seq LIMIT ?"""
+
+_ANSWERS: Final = f"""SELECT seq, parent FROM entries WHERE seq > ? AND role IN ('{Role.ASSISTANT}', '{Role.TOOL}')
+    AND kind IN ('{EntryKind.MESSAGE}', '{EntryKind.TOOL_CALL}', '{EntryKind.TOOL_RESULT}') ORDER BY seq"""
 
 
 class StepCounts(Struct, frozen=True):
@@ -59,7 +63,10 @@ class EntryBytes(NamedTuple):
 
 
 class ForgetWork:
-    """A job and the memory that it works on. Steps may be run again at any time: each finds what is left by itself."""
+    """A job and the memory that it works on. Steps may be run again at any time: each finds what is left by itself.
+
+    One is made for each step, because what is cached of the store holds for that long.
+    """
 
     def __init__(self, memory: Memory, job: ForgetJob) -> None:
         self.memory = memory
@@ -82,8 +89,24 @@ class ForgetWork:
         return bool(name and self._refs) and line_hash(self.memory.cold.secret, name) in self._refs
 
     def is_earlier(self, entry: EntryBytes) -> bool:
-        """Whether it was here when the job began, or was derived of what was."""
-        return self.job.last_entry is None or entry.seq <= self.job.last_entry or entry.kind in DERIVED
+        """Whether it was here when the job began, was derived of what was, or answers it."""
+        last = self.job.last_entry
+        return last is None or entry.seq <= last or entry.kind in DERIVED or entry.seq in self.late_answers
+
+    @cached_property
+    def late_answers(self) -> frozenset[int]:
+        """Seqs of answers and tool results after the job began, in turns of messages from before it.
+
+        Their words were on their way: the model was sent them.
+        """
+        last = self.job.last_entry
+        if last is None:
+            return frozenset()
+        found: set[int] = set()
+        for seq, parent in self.memory.cold.read(lambda db: list(each(db, _ANSWERS, (last,)))):
+            if parent is not None and (parent <= last or parent in found):
+                found.add(seq)
+        return frozenset(found)
 
     def hashed(self, name: str) -> str:
         """What stands for a name in the journal."""

@@ -63,6 +63,7 @@ class ForgetJob(Struct, frozen=True, kw_only=True):
     kept_lines: tuple[NoteLine, ...] = ()  # that the person keeps, though they hold the words
     kept: tuple[str, ...] = ()  # keyed hashes of the relative names of files in which the person keeps the words
     kept_prints: tuple[Fingerprint, ...] = ()  # of what the person keeps somewhere: it is not kept from being written
+    also_in: tuple[int, ...] = ()  # conversations that stay and say the same, which the receipt names
     last_entry: int | None = None  # what was here when it began: later entries, notes and titles stay
     last_conversation: int | None = None
     last_version: int | None = None
@@ -114,6 +115,16 @@ class ForgetJournal:
                 ) from error
         raise FileNotFoundError(self.folder / f"{id_}{_OPEN}")
 
+    def last_finished(self) -> ForgetJob | None:
+        """The job that was finished last, of those that can be read; None where none was."""
+        last: ForgetJob | None = None
+        for id_ in self.ids():
+            with suppress(FileNotFoundError, Damaged):
+                job = self.read(id_)
+                if _finished_ms(job) > _finished_ms(last):
+                    last = job
+        return last
+
     def tombstones(self) -> int:
         """How many tombstones the jobs that can be read have written, at least."""
         count = 0
@@ -136,3 +147,7 @@ class ForgetJournal:
         except FileNotFoundError:
             return []
         return sorted(name for name in names if name.endswith(ending or (_OPEN, _DONE)) and _NAME.match(name))
+
+
+def _finished_ms(job: ForgetJob | None) -> int:
+    return job.receipt.finished_ms if job and job.receipt else 0

@@ -125,7 +125,7 @@ async def test_a_kill_before_the_locations_leaves_them_for_the_next_start(
     forgets.begin(plan(memory, named=WORD))  # and here the process ended
     memory.close()
     memory = Memory.open(Workspace(root))
-    assert finish_pending(memory) == 1
+    assert finish_pending(memory).finished == 1
     assert pending_locations(memory) == (str(place),)
     memory.close()
     assert places_of(place, [WORD])

@@ -75,9 +75,9 @@ def test_an_answer_under_way_and_another_forgetting_are_waited_for(workspace: Wo
     answer.write(clear("Yes."))
     answer.finish(clear("Yes."))
     with _held(workspace.forgotten / "forget.lock"):
-        assert finish_pending(memory) == 0
+        assert finish_pending(memory).finished == 0
     assert ForgetJournal(workspace.forgotten).open_ids()
-    assert finish_pending(memory) == 1
+    assert finish_pending(memory).finished == 1
     memory.close()
     assert places_of(workspace.root, ["zqbluefin"]) == {}
 

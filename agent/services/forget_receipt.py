@@ -1,0 +1,115 @@
+"""The receipt of a forgetting, as sentences for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from agent.services.forget_sentences import also_said_sentence, counted_as
+from foundation.clock import from_ms
+from foundation.errors import PalimpsestError
+from foundation.program import PROGRAM, own_command
+
+if TYPE_CHECKING:  # the help of a command must not load the store
+    from memory.forgotten.journal import ForgetJob
+    from memory.memory import Memory
+    from memory.records import Conversation
+    from memory.sync.renewal import UnreachedLocation
+
+
+class NotAllForgotten(PalimpsestError):
+    """A forgetting that ended, though some of it could not be taken out: exit status 1."""
+
+    code = "not_all_forgotten"
+
+
+def left_over(jobs: Iterable[ForgetJob]) -> NotAllForgotten | None:
+    """What could not be taken out by jobs that are over, as an error to be raised or said; None where all was."""
+    over = [job.receipt for job in jobs if job.receipt and job.receipt.finished_ms and job.receipt.found]
+    places = ", ".join(dict.fromkeys(place for receipt in over for place in receipt.found[:5]))
+    hint = f"Close every other Palimpsest and forget it again. `{PROGRAM} check` says whether a file is damaged."
+    return (
+        NotAllForgotten("Not all of it is forgotten", f"It could not be taken out of {places}.", hint) if over else None
+    )
+
+
+def receipt_lines(memory: Memory, job: ForgetJob, left: Sequence[UnreachedLocation] = ()) -> list[str]:
+    """The receipt for a person: what went, how much was searched, what stays and where it may be besides.
+
+    `left` are locations of sync from which it could not be taken.
+    """
+    from memory.forget.plan import unread_notes
+    from memory.sync.renewal import unreached_sentence
+
+    receipt = job.receipt
+    assert receipt is not None
+    counts = [counted_as(name, count) for name, count in receipt.counts.items() if count and name != "tombstones"]
+    lines = [f"Forgotten: {', '.join(counts) or 'nothing was left of it'}."]
+    still = f"still in {', '.join(receipt.found[:5])}" if receipt.found else "found 0 times in what Palimpsest writes"
+    lines.append(f"Searched: {receipt.places:,} files, {receipt.bytes:,} bytes; {still}.")
+    lines += left_sentences(job)
+    lines += [unreached_sentence(left) or sync_notice(memory), backup_notice(memory), _also_in(memory, job)]
+    lines += [f"Not read: {sentence}" for sentence in unread_notes(memory)]
+    return list(filter(None, lines))
+
+
+def left_sentences(job: ForgetJob) -> list[str]:
+    """Sentences of the receipt about what stays: files of the person's own, what was written later, and others."""
+    receipt = job.receipt
+    assert receipt is not None
+    whose = "this file is" if len(receipt.left) == 1 else "these files are"
+    files = [f"Left, for {whose} your own: {', '.join(receipt.left[:20])}."] if receipt.left else []
+    return [*files, *receipt.sentences]
+
+
+def begun_sentence(job: ForgetJob) -> str:
+    """A sentence about a job that an earlier process began, and that is over now."""
+    return f"Finished: the forgetting that was begun on {_minute(job.begun_ms)}."
+
+
+def last_sentence(job: ForgetJob) -> str:
+    """A sentence about the job that was finished last."""
+    finished_ms = job.receipt.finished_ms if job.receipt else 0
+    return f"The last one was begun on {_minute(job.begun_ms)}, and finished on {_minute(finished_ms)}:"
+
+
+def _minute(ms: int) -> str:
+    return f"{from_ms(ms).astimezone():%Y-%m-%d at %H:%M}"
+
+
+def _also_in(memory: Memory, job: ForgetJob) -> str:
+    from memory.errors import NotFound
+
+    found: list[Conversation] = []
+    for seq in job.also_in:
+        with suppress(NotFound):  # it was deleted since
+            found.append(memory.conversations.at(seq))
+    return also_said_sentence(found)
+
+
+def sync_notice(memory: Memory) -> str:
+    """A sentence about the locations of sync and the devices that hold it still, and which has to sync; "" for none."""
+    from memory.sync.status import stale_locations, untold_locations, used_locations
+
+    now = f"`{PROGRAM} sync now`"
+    if where := ", ".join(stale_locations(memory)):
+        return f"It is at {where} still: {now} takes it from there, and from other devices."
+    if untold_locations(memory):
+        return f"Other devices hold what they took of it: {now} here tells them, and then {now} there takes it."
+    if used_locations(memory):
+        return f"Other devices hold what they took of it until they sync the next time: {now} there takes it."
+    return ""
+
+
+def backup_notice(memory: Memory) -> str:
+    """A sentence about backups that were made before, which hold the words still; "" where none was made from here."""
+    from memory.backup.reminder import last_backup
+
+    last = last_backup(memory.workspace)
+    if last is None:
+        return ""
+    listed, renewed = own_command("backup", "list", last.place), own_command("backup", last.place, "--keep", "1")
+    return (
+        f"Backups in {last.place} hold it still: `{listed}` shows them; `{renewed}` makes one and removes the others."
+    )
