@@ -154,7 +154,7 @@ class Sync:
         written = (0, 0) if stopped else own.write(device, listed)
         with suppress(OSError):  # the next run goes on
             self._memory.mirrors.write_due(_MIRRORS, should_stop)
-        if self._cold.read(forgotten_names) > before:
+        if taken.deletions or self._cold.read(forgotten_names) > before:
             self._cold.empty_journal()  # it held the words
         return SyncResult(
             location=place.name,
