@@ -56,8 +56,9 @@ def heard_names(db: apsw.Connection, conversation: int, *, labels: bool) -> tupl
 
 
 def forgotten_names(db: apsw.Connection) -> int:
-    """How many forgettings of titles and labels are known here."""
-    return int(fetch(db, "SELECT count(*) FROM sync_forgotten_names")[0][0])
+    """How many forgettings of titles, labels and names of notes are known here."""
+    counts = "SELECT (SELECT count(*) FROM sync_forgotten_names) + (SELECT count(*) FROM sync_renamed_notes)"
+    return int(fetch(db, counts)[0][0])
 
 
 def hear_names(

@@ -1,5 +1,5 @@
-"""Words in what is kept for other devices: titles and labels that were set once, names of
-notes, waiting entries. Lines of notes: memory.cold.note_lines."""
+"""Words in what is kept for other devices: titles and labels that were set once, waiting
+entries. Lines and names of notes: memory.cold.note_lines, memory.cold.note_names."""
 
 from collections.abc import Callable
 
@@ -18,12 +18,6 @@ def forget_synced(db: apsw.Connection, holds: Callable[[bytes], bool]) -> int:
     count = 0
     for (conversation, labels), holding in _forgotten(db, holds).items():
         count += forget_names_of(db, conversation, tuple(holding), labels=labels)
-    paths = fetch(db, "SELECT path FROM sync_notes UNION SELECT path FROM sync_merged")
-    for (path,) in paths:
-        if holds(path.encode("utf-8", "surrogateescape")):
-            for table in ("sync_notes", "sync_merged", "sync_forgotten_lines"):
-                column = "note" if table == "sync_forgotten_lines" else "path"
-                count += run(db, f"DELETE FROM {table} WHERE {column} = ?", (path,))
     for seq, operation in fetch(db, "SELECT seq, operation FROM sync_waiting"):
         if holds(operation):
             count += run(db, "DELETE FROM sync_waiting WHERE seq = ?", (seq,))

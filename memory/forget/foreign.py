@@ -11,11 +11,11 @@ from memory.forget.job import Forgetting
 from memory.forget.plan import plan_forgetting
 from memory.forgotten.fingerprints import FORGOTTEN
 from memory.forgotten.journal import ForgetJob
-from memory.forgotten.tombstones import EntryTombstone, ForgottenName
+from memory.forgotten.tombstones import EntryTombstone, ForgottenName, other_id
 from memory.memory import Memory
 
-_NAMES = """SELECT e.seq, c.source, c.id, e.id FROM entries e JOIN conversations c ON c.seq = e.conversation
-    WHERE e.body IS NULL OR CAST(e.body AS BLOB) <> ?"""
+_NAMES = """SELECT e.seq, c.source, c.id, e.id, e.body IS NOT NULL AND CAST(e.body AS BLOB) = ?
+    FROM entries e JOIN conversations c ON c.seq = e.conversation"""
 
 
 class ForeignTombstones:
@@ -41,16 +41,22 @@ class ForeignTombstones:
             return None
         blank = (FORGOTTEN.encode(),)  # it came without its words
         rows = self._memory.cold.read(lambda db: list(each(db, _NAMES, blank)))
-        wanted = frozenset(new)
-        named = [(seq, ForgottenName(*name)) for seq, *name in rows]
-        seqs = [seq for seq, name in named if name.token in wanted]
-        bare = [seq for seq, name in named if name.beside in wanted]
+        wanted, others = frozenset(new), frozenset(map(other_id, new))
+        named = [(seq, ForgottenName(*name), is_blank) for seq, *name, is_blank in rows]
+        gone = [(seq, name, is_blank) for seq, name, is_blank in named if name.token in wanted or name.entry in others]
+        seqs = [seq for seq, _, is_blank in gone if not is_blank]
+        bare = [seq for seq, name, _ in named if name.beside in wanted]
+        renamed = {seq: name for seq, name, _ in named if name.given_up in wanted}
+        known = stones.tokens() | wanted
+        again = {name.token for _, name, _ in gone}  # also under its other id
+        again |= {other for name in renamed.values() for old, other in name.tokens_of_other if old in known}
         job: ForgetJob | None = None
-        if seqs or bare:
+        if seqs or bare or renamed:
             chosen = Chosen(
                 title="what another device forgot", entries=dict.fromkeys(seqs, "forgotten on another device")
             )
             plan = plan_forgetting(self._memory, chosen, from_ms(forgotten_ms))
-            job = self._forgetting.begin(replace(plan, job=replace(plan.job, bare=tuple(bare))))
-        stones.add(EntryTombstone(token=token, forgotten_ms=forgotten_ms) for token in new)
+            changes = replace(plan.job, bare=tuple(bare), renamed=tuple(renamed))
+            job = self._forgetting.begin(replace(plan, job=changes))
+        stones.add(EntryTombstone(token=token, forgotten_ms=forgotten_ms) for token in (*new, *sorted(again - known)))
         return self._forgetting.run(job) if job else None

@@ -8,6 +8,7 @@ either: then it ends, and its receipt names the places.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+import msgspec
 from msgspec.structs import replace
 
 from foundation.clock import Clock, to_ms
@@ -31,10 +32,11 @@ from memory.forget.plan import ForgetPlan
 from memory.forget.rows import forget_rows, refuse_late_answers
 from memory.forget.scan import ScanResult, scan_workspace
 from memory.forget.tables import forget_names
-from memory.forget.work import ForgetWork, Step, StepCounts
+from memory.forget.work import DERIVED, ForgetWork, Step, StepCounts, behind_escapes
 from memory.forgotten.journal import ForgetJob, ForgetJournal, Receipt
 from memory.forgotten.tombstones import EntryTombstone, ForgottenName
 from memory.memory import Memory
+from memory.records import Entry
 
 OnStep = Callable[[str], None]
 OnStopped = Callable[[PalimpsestError | OSError], None]
@@ -50,16 +52,13 @@ def put_tombstones(work: ForgetWork) -> StepCounts:
     for seqs in batches(list(work.job.entries)):
         for entry in memory.conversations.entries(seqs).values():
             stones += _stone(work, entry.conversation_seq, entry.id, entry.seq, known)
+            stones += _stones_beside(work, entry, known, is_forgotten=True)
     for conversation in work.job.conversations:
         for entry in memory.conversations.all_entries(conversation):
             stones += _stone(work, conversation, entry.id, entry.seq, known)
     for seqs in batches(list(work.job.beside)):
         for entry in memory.conversations.entries(seqs).values():
-            whose = memory.conversations.at(entry.conversation_seq)
-            name = ForgottenName(whose.source, whose.id, entry.id)
-            token = name.token if work.prints.holds(entry.id.encode()) else name.beside  # such an id is given up
-            if token not in known:
-                stones.append(EntryTombstone(token=token, forgotten_ms=work.job.begun_ms))
+            stones += _stones_beside(work, entry, known)
     return StepCounts({"tombstones": tombstones.add(stones)})
 
 
@@ -175,6 +174,25 @@ def _used_sentence(work: ForgetWork, found: ScanResult) -> Sequence[str]:
     paths = ", ".join(map(work.replaced, found.used[:20]))
     ends = f"`{PROGRAM} sync remove` ends the use of a location, and a backup at another place that of a backup's"
     return (f"Also in the path of {paths}, and left: backups and sync are found by it. {ends}.",)
+
+
+def _stones_beside(
+    work: ForgetWork, entry: Entry, known: frozenset[str], *, is_forgotten: bool = False
+) -> Sequence[EntryTombstone]:
+    """Those of what stands beside an entry's text, and of its id; with these it is known under its other id, too."""
+    whose = work.memory.conversations.at(entry.conversation_seq)
+    name, tokens = ForgottenName(whose.source, whose.id, entry.id), list[str]()
+    is_bare = name.beside in known
+    if work.prints.holds(entry.id.encode()):
+        tokens.append(name.given_up)
+        is_forgotten = is_forgotten or name.token in known
+        name = name.other
+        tokens += [name.token] if is_forgotten else []
+    holds = entry.kind.value.encode() not in DERIVED and work.prints.holds(
+        behind_escapes(msgspec.json.encode(entry.meta))
+    )
+    tokens += [name.beside] if is_bare or (holds and not is_forgotten) else []
+    return [EntryTombstone(token=token, forgotten_ms=work.job.begun_ms) for token in tokens if token not in known]
 
 
 def _stone(

@@ -62,10 +62,12 @@ def beside_of(work: ForgetWork, entries: Collection[int], conversations: Collect
     return [
         entry.seq
         for entry in repeating(work)
-        if entry.kind not in DERIVED
-        and entry.seq not in entries
+        if entry.seq not in entries
         and entry.conversation not in conversations
-        and (work.prints.holds(behind_escapes(entry.meta)) or work.prints.holds(entry.id.encode()))
+        and (
+            work.prints.holds(entry.id.encode())
+            or (entry.kind not in DERIVED and work.prints.holds(behind_escapes(entry.meta)))
+        )
     ]
 
 

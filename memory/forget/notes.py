@@ -3,13 +3,14 @@
 import apsw
 
 from foundation.clock import to_ms
-from foundation.files import remove
+from memory.cold import note_names as shared_names
 from memory.cold.encoding import to_bytes
 from memory.cold.note_lines import forget_note_lines
 from memory.forget.work import ForgetWork, StepCounts, line_hash
 from memory.forgotten.fingerprints import Fingerprints
+from memory.hot.move import move_note, remove_note
 from memory.hot.parse import lines_of, parse
-from memory.versions.cause import Author, caused_by
+from memory.versions.cause import Author, Cause, caused_by
 from memory.versions.manifest import Version
 
 
@@ -25,7 +26,7 @@ def forget_notes(work: ForgetWork) -> StepCounts:
             with caused_by(Author.USER, "forget"):
                 hot.edit(file.path, lambda before, name=file.path: _without(work, name, before))
                 if file.path.startswith("memory/") and not _text(work, file.path).strip():
-                    _remove_note(work, file.path)
+                    remove_note(hot, work.workspace, file.path)
             gone += len(numbers)
     return StepCounts({"lines": gone})
 
@@ -59,32 +60,36 @@ def keeps_lines(work: ForgetWork, file: str) -> bool:
 
 
 def forget_note_names(work: ForgetWork) -> StepCounts:
-    """Gives notes whose names hold the words other names, with what is left in them."""
-    hot, count = work.memory.hot, 0
+    """Gives notes whose names hold the words other names, with what is left in them, and the versions that devices
+    share, without the lines."""
+    hot, cold, count = work.memory.hot, work.memory.cold, 0
+    _forget_shared(work)
     hot.look()
-    for file in hot.files():
-        if (new := work.named(file.path)) == file.path or file.problem or keeps_lines(work, file.path):
-            continue
-        with caused_by(Author.USER, "forget"):
-            if file.text.strip():
-                hot.edit(new, lambda before, text=file.text: before or text)
-            _remove_note(work, file.path)
+    files = {file.path: file for file in hot.files()}
+    others = {path: new for path in files if (new := _named(work, path)) != path and not files[path].problem}
+    now_ms = to_ms(cold.clock.now())
+    cold.write(
+        lambda db: shared_names.forget_note_names(db, cold.secret, others, lambda path: _named(work, path), now_ms)
+    )
+    for path, new in others.items():
+        move_note(hot, work.workspace, files[path], new, Cause(Author.USER, "forget"))
         count += 1
+    left = [file.path for file in hot.files()]
+    cold.write(lambda db: shared_names.settle_names(db, cold.secret, left))
     return StepCounts({"file names": count})
+
+
+def _named(work: ForgetWork, path: str) -> str:
+    """The name of the file after the job."""
+    return path if keeps_lines(work, path) or work.keeps(path) else work.named(path)
 
 
 def _text(work: ForgetWork, name: str) -> str:
     return next((file.text for file in work.memory.hot.files() if file.path == name), "")
 
 
-def _remove_note(work: ForgetWork, name: str) -> None:
-    remove(work.workspace.memory_dir / name.removeprefix("memory/"), missing_ok=True)
-    work.memory.hot.look()
-
-
 def forget_versions(work: ForgetWork) -> StepCounts:
-    """Takes the same lines out of every version of every file, but of those that the person keeps, and out of those
-    that devices share."""
+    """Takes the same lines out of every version of every file, but of those that the person keeps."""
 
     def forgotten(version: Version, body: bytes) -> bytes | None:
         text = body.decode("utf-8", "replace")
@@ -98,11 +103,7 @@ def forget_versions(work: ForgetWork) -> StepCounts:
         rest = "".join(line for number, line in enumerate(lines_of(text)) if number not in numbers)
         return rest.encode()
 
-    def named(path: str) -> str:
-        return path if keeps_lines(work, path) or work.keeps(path) else work.named(path)
-
-    count = work.memory.versions.store.rewrite(forgotten, work.replaced, named)
-    _forget_shared(work)
+    count = work.memory.versions.store.rewrite(forgotten, work.replaced, lambda path: _named(work, path))
     return StepCounts({"versions": count})
 
 

@@ -22,11 +22,12 @@ from memory.cold.integrity.row_hashes import seal_rows
 from memory.cold.sql import batches, each, fetch, first, marks, run
 from memory.cold.sync_words import entry_rewritten
 from memory.errors import Damaged, StoreBusy
+from memory.forget.ids import give_other_id
 from memory.forget.lineage import citing, conversations_of, is_cited, repeating, summaries_of
 from memory.forget.replacement import walked
 from memory.forget.work import FORGOTTEN, ForgetWork, StepCounts, drop_requests
 from memory.forgotten.bare_meta import bare_meta, without_words
-from memory.records import EntryKind, new_id
+from memory.records import EntryKind
 from models.cleared_parts import cleared_parts
 from models.messages import Image, MessagePart, RecalledSpan, Text
 
@@ -48,9 +49,11 @@ def forget_rows(work: ForgetWork) -> StepCounts:
         chosen = _existing(db, chosen)
         changed = [seq for seq in chosen if _blank(db, work, seq)]
         summaries = summaries_of(db, chosen)
+        for seq in _existing(db, job.renamed):
+            give_other_id(db, work, seq)
         derived = sorted({*holding, *summaries, *citing(db, work), *_existing(db, job.bare)} - {*chosen})
         replaced = [seq for seq in derived if _replace(db, work, seq, is_summary=seq in summaries)]
-        drop_requests(db, conversations_of(db, [*changed, *replaced]))
+        drop_requests(db, conversations_of(db, [*changed, *replaced, *job.renamed]))
         return len(chosen), observations, len(replaced)
 
     entries, observations, replaced = cold.write(transaction)
@@ -190,9 +193,7 @@ def _store(  # noqa: PLR0917 -- an entry's columns
 ) -> None:
     cleared = cleared_fields(meta)
     run(db, "DELETE FROM spans WHERE entry = ?", (seq,))
-    ((id_,),) = fetch(db, "SELECT CAST(id AS BLOB) FROM entries WHERE seq = ?", (seq,))
-    if work.prints.holds(id_):
-        run(db, "UPDATE entries SET id = ? WHERE seq = ?", (new_id("e"), seq))
+    give_other_id(db, work, seq)
     replace_text(db, seq, text)
     name = speaker.decode("utf-8", "replace")
     sql = "UPDATE entries SET meta = ?, sent = ?, speaker = ? WHERE seq = ?"

@@ -55,6 +55,7 @@ class ForgetJob(Struct, frozen=True, kw_only=True):
     conversations: tuple[int, ...] = ()
     beside: tuple[int, ...] = ()  # entries that stay, and hold the words beside their text: other devices are told
     bare: tuple[int, ...] = ()  # those that another device told of: nothing is left beside their text
+    renamed: tuple[int, ...] = ()  # those whose ids another device forgot
     refs: tuple[str, ...] = ()
     lines: tuple[NoteLine, ...] = ()
     prints: tuple[Fingerprint, ...] = ()

@@ -18,13 +18,17 @@ from foundation.checked_lines import CUT_OFF, add_lines, body_of, with_checksum
 from foundation.figures import counted
 from foundation.files import FileLock, make_private_folder, read_bytes, status, write_atomically
 from foundation.names import TOKEN
+from foundation.privacy import Cleared, as_made
 from foundation.program import PROGRAM
 from foundation.typed_json import decode_json
 from memory.cold.encoding import plain
 from memory.cold.secret import keyed
+from memory.records import ALPHABET, LENGTH
 
 SHORTEST_TEXT: Final = 16
 """Characters of a text that is known again by itself: a shorter one, as "yes", is said by many."""
+OTHER: Final = "ef_"
+"""Ids in place of forgotten ones begin with it, and no others that are made here."""
 _LOCK_SECONDS: Final = 10
 _MOST_NAMED: Final = 5  # lines
 _COPY: Final = "tombstones.jsonl"
@@ -62,6 +66,33 @@ class ForgottenName(Struct, frozen=True):
     def beside(self) -> str:
         """The token of what the entry holds beside its text: its reasoning and the arguments of its calls."""
         return hashlib.sha256(f"beside {self.token}".encode()).hexdigest()
+
+    @property
+    def given_up(self) -> str:
+        """The token of its id alone, which holds forgotten words: the entry goes on under `other_id`."""
+        return hashlib.sha256(f"id {self.token}".encode()).hexdigest()
+
+    @property
+    def other_id(self) -> Cleared:
+        """The id in place of one that was forgotten: the same on every device."""
+        return other_id(self.token)
+
+    @property
+    def other(self) -> "ForgottenName":
+        """Its name with that id."""
+        return ForgottenName(self.source, self.conversation, self.other_id)
+
+    @property
+    def tokens_of_other(self) -> tuple[tuple[str, str], ...]:
+        """Its tokens, each with that of its other name."""
+        other = self.other
+        return (self.token, other.token), (self.beside, other.beside)
+
+
+def other_id(token: str) -> Cleared:
+    """The id in place of a forgotten one, made of the token of the entry's name."""
+    bits = int.from_bytes(hashlib.sha256(f"other id {token}".encode()).digest()[:8])
+    return as_made(OTHER + "".join(ALPHABET[bits >> shift & 31] for shift in range(0, 5 * LENGTH, 5)))
 
 
 class TombstoneDamage(Struct, frozen=True):
@@ -116,8 +147,8 @@ class Tombstones:
         return self._tokens if self.all() else frozenset()
 
     def has(self, name: ForgottenName) -> bool:
-        """Whether the entry of that name was forgotten."""
-        return name.token in self.tokens()
+        """Whether the entry of that name was forgotten, or its name alone."""
+        return not self.tokens().isdisjoint((name.token, name.given_up))
 
     def has_text(self, text: str) -> bool:
         """Whether an entry of exactly this text was forgotten, whatever its name."""

@@ -1,7 +1,7 @@
 """What was deleted or forgotten on any device: it is not taken again, and other devices are told by hashes alone."""
 
 from collections.abc import Collection
-from typing import Protocol
+from typing import Final, Protocol
 
 import apsw
 import msgspec
@@ -14,8 +14,11 @@ from memory.forgotten.bare_meta import bare_meta
 from memory.forgotten.fingerprints import FORGOTTEN
 from memory.forgotten.tombstones import ForgottenName
 from memory.records import Conversation, EntryKind
+from memory.sync.entry_ids import known_id, with_known_ids
 from memory.sync.operation import EntryOperation, ForgettingOperation
 from memory.sync.summary_meta import references_of
+
+_WAITING: Final = "UPDATE OR REPLACE sync_waiting SET id = ?, needs = ?, operation = ? WHERE seq = ?"
 
 
 class DeletionPort(Protocol):
@@ -74,13 +77,23 @@ def foreign_tokens(db: apsw.Connection) -> frozenset[str]:
 
 def blank_waiting(db: apsw.Connection) -> None:
     """Takes the words out of entries that wait for their parents and were forgotten."""
-    columns = "w.seq, c.source, c.id, w.id, w.operation"
-    sql = f"SELECT {columns} FROM sync_waiting w JOIN conversations c ON c.seq = w.conversation"
-    for seq, source, conversation, id_, body in fetch(db, sql):
-        if (gone := is_forgotten(db, source, conversation, id_)) or is_bare(db, source, conversation, id_):
-            operation, device = msgspec.msgpack.decode(body, type=tuple[EntryOperation, str])
-            blank = msgspec.msgpack.encode((blanked(operation) if gone else bare(operation), device))
-            run(db, "UPDATE sync_waiting SET operation = ? WHERE seq = ?", (blank, seq))
+    for seq, needs, before in fetch(db, "SELECT seq, needs, operation FROM sync_waiting"):
+        operation, device = msgspec.msgpack.decode(before, type=tuple[EntryOperation, str])
+        known = known_entry(db, operation)
+        if known != operation:
+            needed = known_id(db, operation.conversation, needs)
+            body = msgspec.msgpack.encode((known, device))
+            run(db, _WAITING, (known.id, needed, body, seq))
+
+
+def known_entry(db: apsw.Connection, operation: EntryOperation) -> EntryOperation:
+    """The entry without what was forgotten of it on any device: its words, what is beside them, and ids."""
+    name = operation.conversation.source, operation.conversation.id, operation.id
+    if is_forgotten(db, *name):
+        operation = blanked(operation)
+    elif is_bare(db, *name):
+        operation = bare(operation)
+    return with_known_ids(db, operation)
 
 
 def bare(operation: EntryOperation) -> EntryOperation:

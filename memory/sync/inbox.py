@@ -23,8 +23,9 @@ from memory.cold.integrity.row_hashes import seal_rows
 from memory.cold.sql import batches, fetch, first, marks, run
 from memory.cold.sync_clock import see
 from memory.records import EntryAnalyser, EntryDraft, EntryKind
+from memory.sync.entry_ids import EntryIds
 from memory.sync.errors import SegmentDamaged
-from memory.sync.forgotten import bare, blank_waiting, blanked, is_bare, is_deleted, is_forgotten, take_tombstone
+from memory.sync.forgotten import blank_waiting, is_deleted, known_entry, take_tombstone
 from memory.sync.lineage import with_known_lineage
 from memory.sync.note_store import take_version
 from memory.sync.operation import (
@@ -44,6 +45,7 @@ from models.messages import Role
 
 DEVICE: Final = "device"
 """Meta of an entry that came from another device: the name and id of that device."""
+_NEEDED: Final = "SELECT DISTINCT needs FROM sync_waiting WHERE conversation = ?"
 _KINDS: Final = frozenset({"chat", "delegate", "archive"})
 
 
@@ -79,6 +81,7 @@ class Inbox:
         self._analyse = analyse
         self._secret = secret
         self._device = ""
+        self._ids = EntryIds(db)
 
     def take(self, operations: Sequence[Operation], device: str) -> Taken:
         """Applies them, of which deletions come first; `device` names who made them. What the triggers note of it is no
@@ -132,7 +135,7 @@ class Inbox:
 
     def _take_entry(self, conversation: int, operation: EntryOperation) -> int:
         """Takes the entry, and those that waited for it; their number."""
-        ready, count = [(_with_cleared_names(operation), self._device)], 0
+        ready, count = [(known_entry(self._db, _with_cleared_names(operation)), self._device)], 0
         while ready:
             entry, device = ready.pop()
             if missing := self._missing(conversation, entry):
@@ -144,14 +147,11 @@ class Inbox:
 
     def _insert(self, conversation: int, operation: EntryOperation, device: str) -> bool:
         """Stores an entry whose parent is here, a forgotten one without its words; whether it was new."""
-        source, name, id_ = operation.conversation.source, operation.conversation.id, _cleared_name(operation.id)
+        operation = known_entry(self._db, operation)
+        id_ = _cleared_name(operation.id)
         if self._seq_of(conversation, id_) is not None:
             return False
         run(self._db, "DELETE FROM sync_waiting WHERE conversation = ? AND id = ?", (conversation, id_))
-        if is_forgotten(self._db, source, name, id_):
-            operation = blanked(operation)
-        elif is_bare(self._db, source, name, id_):
-            operation = bare(operation)
         parent = self._seq_of(conversation, operation.parent) if operation.parent else None
         kind, meta = EntryKind(operation.kind), with_known_lineage(self._db, operation)
         if kind is EntryKind.SUMMARY:
@@ -172,6 +172,7 @@ class Inbox:
             beside=is_beside or leaf != parent,  # who is on another branch stays there
         )
         entry = insert_entry(self._db, draft, clock=self._clock, analyse=self._analyse)
+        self._ids.added(conversation, id_, entry.seq)
         if not operation.complete:
             run(self._db, "UPDATE entries SET complete = 0 WHERE seq = ?", (entry.seq,))
             seal_rows(self._db, [entry.seq])
@@ -182,10 +183,13 @@ class Inbox:
 
     def _waiting_for(self, conversation: int, id_: str) -> list[tuple[EntryOperation, str]]:
         """The entries that waited for this one, each with its device. They wait no longer."""
-        sql = "SELECT operation FROM sync_waiting WHERE conversation = ? AND needs = ? ORDER BY seq DESC"
-        rows = fetch(self._db, sql, (conversation, id_))
-        run(self._db, "DELETE FROM sync_waiting WHERE conversation = ? AND needs = ?", (conversation, id_))
-        return [msgspec.msgpack.decode(body, type=tuple[EntryOperation, str]) for (body,) in rows]
+        found: list[tuple[EntryOperation, str]] = []
+        for name in self._ids.names_of(conversation, id_, lambda: fetch(self._db, _NEEDED, (conversation,))):
+            sql = "SELECT operation FROM sync_waiting WHERE conversation = ? AND needs = ? ORDER BY seq DESC"
+            rows = fetch(self._db, sql, (conversation, name))
+            run(self._db, "DELETE FROM sync_waiting WHERE conversation = ? AND needs = ?", (conversation, name))
+            found += [msgspec.msgpack.decode(body, type=tuple[EntryOperation, str]) for (body,) in rows]
+        return found
 
     def _wait(self, conversation: int, operation: EntryOperation, device: str, needs: str) -> None:
         body = msgspec.msgpack.encode((operation, device))
@@ -203,7 +207,8 @@ class Inbox:
         for batch in batches(wanted):
             sql = f"SELECT id FROM entries WHERE conversation = ? AND id IN ({marks(batch)})"
             known.update(id_ for (id_,) in fetch(self._db, sql, (conversation, *batch)))
-        return next((id_ for id_ in wanted if id_ not in known), "")
+        left = (id_ for id_ in wanted if id_ not in known)
+        return next((id_ for id_ in left if self._seq_of(conversation, id_) is None), "")
 
     def _take_deletion(self, operation: DeletionOperation) -> int:
         """Records it; a conversation that is here is deleted by whoever runs the sync, with all that belongs to it."""
@@ -221,8 +226,7 @@ class Inbox:
         return deletions.tokens(self._db)  # deletions come before what would make a conversation
 
     def _seq_of(self, conversation: int, id_: str) -> int | None:
-        row = first(self._db, "SELECT seq FROM entries WHERE conversation = ? AND id = ?", (conversation, id_))
-        return int(row[0]) if row else None
+        return self._ids.seq_of(conversation, id_)
 
 
 def _cleared_name(name: str) -> Cleared:

@@ -6,7 +6,7 @@ from typing import Final
 
 import apsw
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from foundation.privacy import TextSource, clear
 from foundation.terminal_text import visible, visible_line
@@ -22,6 +22,7 @@ from memory.cold.note_lines import (
     unpack_lines,
     without_lines,
 )
+from memory.cold.note_names import name_now, take_name
 from memory.cold.sql import fetch, first, run
 from memory.sync.operation import NoteOperation
 from memory.zstd import packer, unpack
@@ -66,18 +67,32 @@ def take_version(db: apsw.Connection, operation: NoteOperation, secret: bytes) -
     made = version_id(*said, operation.heard)
     if is_hidden_name(operation.path):
         raise ValueError(f"the name of the note {visible_line(operation.path)} holds characters that are not shown")
-    if (made != operation.id and not operation.forgotten) or not is_note(operation.path):
+    is_changed = operation.forgotten or operation.renamed
+    if (made != operation.id and not is_changed) or not is_note(operation.path):
         raise ValueError("a version of a note is not what was written")
-    new = put_version(db, operation, own=False)
-    if new:
-        take_forgotten(db, secret, operation.id)
+    if operation.renamed and not operation.path.startswith("memory/"):
+        raise ValueError("a note has another name that none gets")
+    if first(db, "SELECT 1 FROM sync_notes WHERE id = ?", (operation.id,)) is None:
+        _put_other(db, operation, secret)
+        new = True
+    else:
+        new = take_name(db, secret, operation.id, operation.path, operation.renamed)
     return _take_lines(db, operation, secret) or new
+
+
+def _put_other(db: apsw.Connection, operation: NoteOperation, secret: bytes) -> None:
+    """Keeps a version that is new here, under the name that its note has now. Other devices get it under that one from
+    this device, too: its writer had not heard of it."""
+    path, renamed = name_now(db, secret, operation.path, operation.heard, operation.renamed)
+    put_version(db, structs.replace(operation, path=path, renamed=renamed), own=path != operation.path)
+    run(db, "UPDATE sync_merged SET stale = 1 WHERE path = ?", (path,))
+    take_forgotten(db, secret, operation.id)
 
 
 def _take_lines(db: apsw.Connection, operation: NoteOperation, secret: bytes) -> bool:
     """Takes lines that were forgotten on any device out of a version that is known here; whether any was new."""
     held = note_row(db, operation.id)
-    if held is None or held.path != operation.path or not (operation.forgotten or held.forgotten):
+    if held is None or not (operation.forgotten or held.forgotten):
         return False
     lines = dict(held.forgotten)
     for number, forgetting in unpack_lines(operation.forgotten).items():
@@ -85,7 +100,7 @@ def _take_lines(db: apsw.Connection, operation: NoteOperation, secret: bytes) ->
     if is_new := lines != held.forgotten:
         set_lines(db, held, lines, sends=False)
     for text in (held.text, to_text(operation.text)):  # which has the words, while the other may be without them
-        learn_lines(db, secret, operation.path, text, lines)
+        learn_lines(db, secret, held.path, text, lines)
     return is_new
 
 
@@ -97,8 +112,8 @@ def put_version(db: apsw.Connection, operation: NoteOperation, *, own: bool) -> 
     body = packer()(to_bytes(clear(blanked(to_text(operation.text), lines), TextSource.OTHER)))
     run(
         db,
-        """INSERT INTO sync_notes (id, path, parents, body, clock, device, own, forgotten, heard)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)""",
+        """INSERT INTO sync_notes (id, path, parents, body, clock, device, own, forgotten, heard, renamed)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
         (
             operation.id,
             operation.path,
@@ -109,6 +124,7 @@ def put_version(db: apsw.Connection, operation: NoteOperation, *, own: bool) -> 
             int(own),
             msgspec.msgpack.encode(operation.forgotten) if lines else b"",
             pack_heard(operation.heard),
+            operation.renamed,
         ),
     )
     return True

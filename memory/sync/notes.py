@@ -16,16 +16,19 @@ from foundation.privacy import clear
 from foundation.terminal_text import visible_line
 from memory.cold.encoding import to_bytes
 from memory.cold.note_lines import heard_of, pack_heard, stored_heard, take_forgotten
+from memory.cold.note_names import due_names, heard_names, settle_names
 from memory.cold.sql import fetch, first, run
 from memory.cold.sync_clock import tick
-from memory.hot.note import TextChange
+from memory.errors import UnwritableNotes
+from memory.hot.move import remove_unchanged
+from memory.hot.note import HotFile, TextChange
 from memory.memory import Memory
 from memory.sync.device import this_device
 from memory.sync.limits import MOST_NOTE
 from memory.sync.note_graph import heads_of, merged_text
 from memory.sync.note_store import is_hidden_name, is_note, put_version, version_id, versions_of
 from memory.sync.operation import NoteOperation
-from memory.versions.cause import Author, Cause
+from memory.versions.cause import Author, Cause, caused_by
 
 T = TypeVar("T")
 
@@ -38,6 +41,9 @@ _TO_MERGE: Final = """SELECT DISTINCT path FROM sync_notes LEFT JOIN sync_merged
     WHERE stale IS NOT 0 ORDER BY path"""
 _RECORD: Final = """INSERT INTO sync_merged (path, heads, sha256, stale) VALUES (?1, ?2, ?3, ?4)
     ON CONFLICT (path) DO UPDATE SET heads = ?2, sha256 = ?3, stale = stale AND ?4"""
+_TAKEN_OVER: Final = """INSERT OR REPLACE INTO sync_merged (path, heads, sha256, stale, heard)
+    VALUES (?, ?, ?, 1, ?)"""
+_RENAMED: Final = Cause(Author.SYNC, "its name was forgotten on another device")
 _HEARD: Final = "UPDATE sync_merged SET heard = ? WHERE path = ?"
 
 
@@ -69,12 +75,14 @@ class _Merge(Struct, frozen=True):
 
 
 class NoteSync:
-    """The notes of one workspace. `held_back`: files that stay on this device, after `collect`."""
+    """The notes of one workspace. `held_back`: files that stay on this device, after `collect`. `renamed`: the names
+    that notes were given, for those of before were forgotten on another device."""
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
         self._cold = memory.cold
         self.held_back: tuple[str, ...] = ()
+        self.renamed: list[str] = []
 
     def collect(self, device: str) -> int:
         """Makes a version of each file that was changed here; gives their number. Call it before others' are read."""
@@ -83,8 +91,9 @@ class NoteSync:
         hidden = {file.path for file in self._memory.hot.files() if is_hidden_name(file.path)}
         unreadable = {path for path, file in files.items() if file.problem}
         texts = {path: file.text for path, file in files.items() if path not in unreadable}
+        due = self._due(files)
         for (path,) in self._cold.read(lambda db: fetch(db, "SELECT path FROM sync_merged")):
-            if path not in unreadable and is_note(path):
+            if path not in unreadable and is_note(path) and path not in due.values():
                 texts.setdefault(path, "")  # deleted
         kept = {path for path, text in texts.items() if clear(text) != text or len(to_bytes(text)) > MOST_NOTE}
         self.held_back = tuple(sorted(kept | unreadable | hidden))
@@ -92,15 +101,17 @@ class NoteSync:
         changed = [
             (path, text)
             for path, text in sorted(texts.items())
-            if path not in kept and _digest(text) != merged.get(path, _NOTHING)
+            if path not in kept and path not in due and _digest(text) != merged.get(path, _NOTHING)
         ]
         count = 0
         for some in _portions(changed, lambda item: len(item[1])):
             count += self._cold.write(lambda db, some=some: sum(self._collect(db, device, *item) for item in some))
+        self._rename_due()
         return count
 
     def spread(self, should_stop: Callable[[], bool] = lambda: False) -> list[ChangedNote]:
         """Writes what all known versions make together into files that have new ones; gives those that it changed."""
+        self._rename_due()
         changed: list[ChangedNote] = []
         merges = self._merges(should_stop)
         for some in _portions(merges, lambda merge: len(merge.now) + len(merge.text)):
@@ -116,15 +127,75 @@ class NoteSync:
         if known and merged_text(known) == text:  # written by a run that was cut off before it was noted
             _record(db, path, tuple(head.id for head in heads_of(known)), body, stale=False)
             return False
+        id_ = self._put(db, device, path, before, body)
+        _record(db, path, (id_,), body, stale=True)  # where it was so: others may have versions that are not merged yet
+        return True
+
+    def _put(self, db: apsw.Connection, device: str, path: str, before: "_Merged", body: bytes) -> str:
+        """Makes a version of what the file holds; its id."""
         clock = tick(db, to_ms(self._cold.clock.now()))
-        id_ = version_id(path, before.heads, body, clock, device, before.heard)
+        heard = tuple(sorted({*before.heard, *heard_names(db, self._cold.secret, path, before.heads)}))
+        id_ = version_id(path, before.heads, body, clock, device, heard)
         version = NoteOperation(
-            id=id_, path=path, parents=before.heads, text=body, clock=clock, device=device, heard=before.heard
+            id=id_, path=path, parents=before.heads, text=body, clock=clock, device=device, heard=heard
         )
         put_version(db, version, own=True)
         take_forgotten(db, self._cold.secret, id_)  # heard of, and not taken out of the file yet
-        _record(db, path, (id_,), body, stale=True)  # where it was so: others may have versions that are not merged yet
-        return True
+        return id_
+
+    def _due(self, files: Iterable[str]) -> dict[str, str]:
+        """The names of before that files here have still, with those that they are to get."""
+
+        def read(db: apsw.Connection) -> dict[str, str]:
+            merged = (path for (path,) in fetch(db, "SELECT path FROM sync_merged"))
+            return due_names(db, self._cold.secret, (*files, *merged))
+
+        return self._cold.read(read)
+
+    def _rename_due(self) -> None:
+        """Gives files the names that their notes have now. One that cannot be read, or is private while there is
+        another of that name, waits."""
+        cold = self._cold
+        files = {file.path: file for file in self._memory.hot.files() if is_note(file.path)}
+        waiting: list[str] = []
+        for path, name in self._due(files).items():
+            if self._rename(path, name, files.get(path), files.get(name)):
+                self.renamed.append(name)
+            else:
+                waiting.append(path)
+        cold.write(lambda db: settle_names(db, cold.secret, waiting))
+
+    def _rename(self, path: str, name: str, file: HotFile | None, other: HotFile | None) -> bool:
+        hot, text = self._memory.hot, file.text if file else ""
+        is_kept = clear(text) != text or len(to_bytes(text)) > MOST_NOTE
+        if (file and file.problem) or (other and (other.problem or is_kept)):
+            return False
+        if text and not other:
+            try:
+                with caused_by(_RENAMED.author, _RENAMED.reason):
+                    hot.edit(name, lambda before: before or text)
+            except UnwritableNotes:
+                return False
+        shared = None if is_kept else text
+        self._cold.write(lambda db: self._take_over(db, path, name, shared, is_new=other is None))
+        return file is None or remove_unchanged(hot, self._memory.workspace, file, _RENAMED)
+
+    def _take_over(self, db: apsw.Connection, before: str, path: str, text: str | None, *, is_new: bool) -> None:
+        """Notes what the file held under its name of before, and what it holds, as the note of its new one. `text`
+        None: it stays on this device. `is_new`: there was no file of this name."""
+        device = this_device(db)
+        assert device is not None
+        old, new = _merged(db, before), _merged(db, path)
+        if not old.heads and is_new:
+            old = new
+        heads, digest = old.heads, old.sha256
+        if text is not None and _digest(text) != digest:
+            heads, digest = (self._put(db, device.id, path, old, to_bytes(text)),), _digest(text)
+        if is_new:
+            heads = tuple(sorted({*heads, *(new.heads if old is not new else ())}))
+            run(db, _TAKEN_OVER, (path, msgspec.json.encode(heads).decode(), digest, pack_heard(old.heard)))
+        run(db, "DELETE FROM sync_merged WHERE path = ?", (before,))
+        run(db, "UPDATE sync_merged SET stale = 1 WHERE path = ?", (path,))
 
     def _merges(self, should_stop: Callable[[], bool]) -> Iterator[_Merge]:
         """What the versions make together, for each file that has new ones."""

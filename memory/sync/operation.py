@@ -86,6 +86,8 @@ class NoteOperation(Struct, frozen=True, kw_only=True, tag="note", omit_defaults
     forgotten: PackedLines = ()
     heard: tuple[int, ...] = ()
     """The forgettings that its device had heard of."""
+    renamed: int = 0
+    """The forgetting that gave it another path than it was written under (memory.cold.note_names)."""
 
 
 Operation = (

@@ -115,11 +115,7 @@ class OtherLogs:
     def _believed(self, operations: Sequence[Operation]) -> list[Operation]:
         """Those whose clock is no more than some years ahead of the time here."""
         now = to_ms(self._cold.clock.now())
-        return [
-            each
-            for each in operations
-            if not isinstance(each, ValueOperation | NoteOperation) or is_believable(each.clock, now)
-        ]
+        return [each for each in operations if all(is_believable(clock, now) for clock in _clocks(each))]
 
     def _opened(self, name: SegmentName, text: str, size: int) -> Segment | None:
         """The segment of that name; None where it cannot be read, which is noted."""
@@ -173,6 +169,16 @@ class OtherLogs:
                     run(db, "DELETE FROM sync_read WHERE location = ? AND name = ?", (self._place.name, name))
 
         self._cold.write(forget)
+
+
+def _clocks(operation: Operation) -> tuple[int, ...]:
+    match operation:
+        case NoteOperation():
+            return operation.clock, operation.renamed
+        case ValueOperation():
+            return (operation.clock,)
+        case _:
+            return ()
 
 
 def _wrong_clock(name: SegmentName, segment: Segment) -> str:

@@ -71,6 +71,9 @@ _VALUES: Final = """SELECT c.source, c.id, c.kind, c.created_ms, s.field, s.valu
     FROM sync_values s JOIN conversations c ON c.seq = s.conversation
     WHERE s.own = 1 AND s.segment = ? ORDER BY s.seq"""
 
+_OWN_NOTES: Final = """SELECT id, path, parents, body, clock, device, forgotten, heard, renamed FROM sync_notes
+    WHERE own = 1 AND segment = ? ORDER BY clock, id"""
+
 
 def assign(db: apsw.Connection) -> int:
     """Puts changes that are in no segment into the last one where that is small, or else a new one; its number.
@@ -196,10 +199,7 @@ def content_of(db: apsw.Connection, number: int) -> SegmentContent:
     deletions = [DeletionOperation(token=token, deleted_ms=ms) for token, ms in deleted]
     sql = "SELECT token, forgotten_ms FROM sync_forgotten WHERE own = 1 AND segment = ? ORDER BY token"
     forgotten = [ForgettingOperation(token=token, forgotten_ms=ms) for token, ms in each(db, sql, (number,))]
-    columns = (
-        "SELECT id, path, parents, body, clock, device, forgotten, heard FROM sync_notes WHERE own = 1 AND segment = ?"
-    )
-    known = [_note(row) for row in each(db, f"{columns} ORDER BY clock, id", (number,))]
+    known = [_note(row) for row in each(db, _OWN_NOTES, (number,))]
     notes = [note for note in known if len(note.text) <= MOST_NOTE]  # of an earlier version, which had no limit
     return SegmentContent(
         tuple((entry, keys[entry.conversation_seq], _parent_id(db, entry)) for entry in entries),
@@ -290,7 +290,7 @@ def _names(row: SqlRow) -> ForgottenNamesOperation:
 
 
 def _note(row: SqlRow) -> NoteOperation:
-    id_, path, parents, body, clock, device, forgotten, heard = row
+    id_, path, parents, body, clock, device, forgotten, heard, renamed = row
     listed = msgspec.json.decode(parents, type=tuple[str, ...])
     text = unpack(body, limit=MOST)
     return NoteOperation(
@@ -302,6 +302,7 @@ def _note(row: SqlRow) -> NoteOperation:
         device=device,
         forgotten=pack_lines(stored_lines(forgotten)),
         heard=stored_heard(heard),
+        renamed=renamed,
     )
 
 

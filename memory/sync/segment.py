@@ -37,7 +37,7 @@ from memory.zstd import packer, unpack
 _FAMILY: Final = b"PSS"
 _FIRST: Final = b"PSS1"
 _FORGETS: Final = b"PSS2"  # it has versions of notes with forgotten lines: who reads the first alone leaves it
-_NAMES: Final = b"PSS3"  # it tells of forgotten titles or labels
+_NAMES: Final = b"PSS3"  # it tells of forgotten titles, labels or names of notes
 _KNOWN: Final = frozenset({_FIRST, _FORGETS, _NAMES})
 _PLAIN, _ENCRYPTED, _UNPROVEN = b"p", b"a", b"e"  # the last one was written before there were proofs
 _CHECK: Final = 32
@@ -68,6 +68,8 @@ def _magic_for(operation: Operation) -> bytes:
     """The first format whose readers know such an operation."""
     match operation:
         case ForgottenNamesOperation() | ValueOperation(heard=(_, *_)):
+            return _NAMES
+        case NoteOperation() if operation.renamed:
             return _NAMES
         case NoteOperation() if operation.forgotten or operation.heard:
             return _FORGETS

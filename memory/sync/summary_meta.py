@@ -31,6 +31,11 @@ def by_seqs(meta: dict[str, Any], seqs: dict[str, int]) -> dict[str, Any]:
     return _replaced(meta, _is_id, seqs)
 
 
+def with_ids(meta: dict[str, Any], ids: dict[str, str]) -> dict[str, Any]:
+    """The meta with other ids in place of these."""
+    return _replaced(meta, _is_id, ids)
+
+
 def _is_seq(value: Any) -> bool:
     return isinstance(value, int) and value > 0
 

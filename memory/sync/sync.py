@@ -44,6 +44,8 @@ class SyncResult(Struct, frozen=True, kw_only=True):
     """Conversations that were deleted here because another device deleted them."""
     notes: tuple[ChangedNote, ...]
     """Note files into which something of other devices was written."""
+    renamed: tuple[str, ...]
+    """Names that notes have here now, for those of before were forgotten on another device."""
     new_devices: tuple[NewDevice, ...]
     held_back: tuple[str, ...]
     """Note files that stay on this device, for they hold something private, cannot be read, or are too long."""
@@ -55,7 +57,8 @@ class SyncResult(Struct, frozen=True, kw_only=True):
         """What others did here that a person should see, as sentences: new devices, and the notes that they changed."""
         devices = [f"A new device writes at {self.location}: {each.name} ({each.id})." for each in self.new_devices]
         notes = [f"{each.path} was changed by {', '.join(each.devices) or 'another device'}." for each in self.notes]
-        listed = devices + notes
+        renamed = [f"{path} is the new name of a note: another device forgot the old one." for path in self.renamed]
+        listed = devices + renamed + notes
         more = [f"And {len(listed) - _MOST:,} more: `sync status` and the versions of the notes show them."]
         return listed[:_MOST] + (more if len(listed) > _MOST else [])
 
@@ -154,7 +157,7 @@ class Sync:
         written = (0, 0) if stopped else own.write(device, listed)
         with suppress(OSError):  # the next run goes on
             self._memory.mirrors.write_due(_MIRRORS, should_stop)
-        if self._cold.read(forgotten_names) > before:
+        if taken.deletions or notes.renamed or self._cold.read(forgotten_names) > before:
             self._cold.empty_journal()  # it held the words
         return SyncResult(
             location=place.name,
@@ -165,6 +168,7 @@ class Sync:
             bytes_written=written[1],
             deleted=deleted,
             notes=tuple(merged),
+            renamed=tuple(notes.renamed),
             new_devices=tuple(logs.new_devices),
             held_back=notes.held_back,
             unread=(*foreign_objects(place), *self._cold.read(lambda db: unread_segments(db, place.name))),

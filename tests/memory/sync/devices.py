@@ -45,10 +45,9 @@ class Laptop:
         draft = EntryDraft(
             conversation=conversation.seq,
             parent=current.leaf,
-            kind=EntryKind.MESSAGE,
             role=role,
             text=clear(text),
-            **fields,
+            **{"kind": EntryKind.MESSAGE, **fields},
         )
         return self.memory.conversations.append(draft)
 
