@@ -80,7 +80,7 @@ def test_a_repair_brings_every_row_back(tmp_path: Path, word: bytes, offset: int
 
 def test_names_of_columns_are_known_too_and_the_kept_copy_stays_damaged(tmp_path: Path) -> None:
     workspace = filled(tmp_path / "ws")
-    flip(workspace.database, b"speaker", 2)
+    flip(workspace.database, b"body         BLOB,", 2)
     damaged = tmp_path / "damaged.db"
     shutil.copy(workspace.database, damaged)
     found = salvage_store(workspace.database, tmp_path / "kept")
