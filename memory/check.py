@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from foundation.clock import from_ms, iso
 from foundation.figures import counted
-from foundation.files import UnsafePath, list_files, list_folders, read_bytes
+from foundation.files import UnsafePath, list_files, list_folders, read_bytes, remove
 from foundation.names import DRAFT, MIRROR, Grammar
 from foundation.paths import LINKABLE_FILES, Workspace, is_draft_name
 from foundation.program import PROGRAM
@@ -22,12 +22,14 @@ from memory.cold.integrity.forged_names import forged, remove_forged
 from memory.cold.integrity.header import put_right
 from memory.cold.integrity.salvage import salvage_store
 from memory.cold.mirrors.mirrors import ChangedMirror
-from memory.cold.mirrors.parse import misnamed_mirrors
+from memory.cold.mirrors.parse import misnamed_mirrors, read_mirrors
 from memory.cold.secret import repair_secret, secret_damages
-from memory.conversations import FORGOTTEN
 from memory.errors import Damaged, MemoryFailure, StoreError
+from memory.forget.again import came_back, forget_again
+from memory.forgotten.earlier import ForgottenEarlier
+from memory.forgotten.fingerprints import FORGOTTEN
 from memory.forgotten.journal import ForgetJournal
-from memory.forgotten.tombstones import Tombstones
+from memory.forgotten.tombstones import TOMBSTONES, Tombstones
 from memory.memory import Memory
 from memory.names import shown
 from memory.records import IntegrityProblem
@@ -100,6 +102,7 @@ def check(workspace: Workspace, settings: ArchiveSettings | None = None) -> Chec
         of_versions, known_lost = _version_problems(_stored_versions(memory))
         problems += of_versions
         problems += _forgetting_problems(workspace)
+        problems += _came_back(memory)
         notice = memory.access.notice if memory.access and memory.workspace.unwritable else ""
         pages = len(memory.vault.pages())
         return CheckReport(
@@ -147,9 +150,20 @@ def _forgetting_problems(workspace: Workspace) -> list[IntegrityProblem]:
     return [*found, *_open_jobs(workspace)]
 
 
+def _came_back(memory: Memory) -> list[IntegrityProblem]:
+    """Forgotten entries that an old file brought back."""
+    seqs = came_back(memory, ForgottenEarlier.beside(memory.cold.database))
+    if not seqs:
+        return []
+    ids = [entry.id for entry in memory.conversations.entries(seqs[:_MOST_NAMED]).values()]
+    where = ", ".join(ids) + " …" * (len(seqs) > _MOST_NAMED)
+    message = f"It was forgotten, and is here again. `{PROGRAM} check --repair` forgets it again."
+    return [IntegrityProblem("forgetting", where, message)]
+
+
 def _tombstones(workspace: Workspace) -> Tombstones:
     """The files alone: a check makes no key."""
-    return Tombstones(workspace.database.with_name(FORGOTTEN), b"")
+    return Tombstones(workspace.database.with_name(TOMBSTONES), b"")
 
 
 def _open_jobs(workspace: Workspace) -> list[IntegrityProblem]:
@@ -175,6 +189,13 @@ def check_and_repair(workspace: Workspace, now: datetime, settings: ArchiveSetti
     try:
         mended += _without_forged_names(memory, quarantine)
         mended += [quarantine_file(one, quarantine) for one in forged_files(workspace)]
+        written = ForgetJournal(workspace.forgotten).tombstones()
+        for done in (  # before what asks them
+            repair_secret(workspace.secret, quarantine.copy_path),
+            _tombstones(workspace).repair(quarantine.copy_path, written),
+        ):
+            mended += done[0]
+            lost += done[1]
         memory.recover()
         mirrors = MirrorRecovery(workspace.conversations, memory.cold)
         result = repair(
@@ -193,14 +214,13 @@ def check_and_repair(workspace: Workspace, now: datetime, settings: ArchiveSetti
             quarantine.copy_database(memory.cold)
             mirrors.restore([one])
             _report_restored(one, mended, lost)
+        forgotten = ForgottenEarlier.beside(workspace.database)
+        again = forget_again(memory, forgotten, now)
+        mended += again[0]
+        lost += again[1]
+        problems = [*memory.cold.check(), *memory.vault.check()] if any(again) else result.problems
+        mended += _without_forgotten_mirrors(workspace, forgotten)
         mended += _write_mirrors(memory)
-        written = ForgetJournal(workspace.forgotten).tombstones()
-        for done in (
-            repair_secret(workspace.secret, quarantine.copy_path),
-            _tombstones(workspace).repair(quarantine.copy_path, written),
-        ):
-            mended += done[0]
-            lost += done[1]
         mended += memory.versions.store.mend(
             partial(_versioned_file, workspace), quarantine.copy_path, _versioned_names(workspace)
         )
@@ -212,7 +232,7 @@ def check_and_repair(workspace: Workspace, now: datetime, settings: ArchiveSetti
     finally:
         memory.close()
     return CheckReport(
-        problems=_without_duplicates([*result.problems, *left]),
+        problems=_without_duplicates([*problems, *left]),
         pages=pages,
         mended=tuple(mended),
         lost=tuple(lost),
@@ -237,6 +257,15 @@ def _mirror_notes(changed: Sequence[ChangedMirror]) -> Iterator[str]:
 
 
 _MOST_NAMED = 5
+
+
+def _without_forgotten_mirrors(workspace: Workspace, forgotten: ForgottenEarlier) -> Iterator[str]:
+    """Deletes old mirrors that hold what was forgotten, so that they are written anew and no copy of them is kept."""
+    for mirror in read_mirrors(workspace.conversations) if forgotten else ():
+        turns = (turn for turn in mirror.turns if turn.text.strip() != FORGOTTEN)
+        if any(forgotten.has(mirror.source, mirror.id, turn.id) for turn in turns):
+            remove(workspace.conversations / mirror.name, missing_ok=True)
+            yield f"conversations/{mirror.name}: it held what was forgotten, and was deleted."
 
 
 def _write_mirrors(memory: Memory) -> Iterator[str]:

@@ -46,7 +46,7 @@ from memory.cold.secret import keyed
 from memory.cold.shown_texts import ShownTexts, shown_texts
 from memory.cold.statistics import counts_by_day
 from memory.cold.tree import PAGE, entry_nodes, result_calls, steps_up, summaries_beside
-from memory.forgotten.tombstones import Tombstones
+from memory.forgotten.tombstones import TOMBSTONES, Tombstones
 from memory.records import AnswerOwner, Branch, Conversation, ConversationFigures, Entry, EntryDraft, EntryNode
 from memory.tool_calls import may_have_run, tool_calls
 from memory.turn_summaries import covered_ids
@@ -55,7 +55,6 @@ from models.messages import ToolCall
 __all__ = ["AnswerWriter", "Conversations", "HeldEntry", "ImportedConversation", "ShownTexts"]
 
 SEQS_AT_ONCE = 500
-FORGOTTEN = "forgotten.jsonl"
 MAX_STEPS = 20_000  # of a path that are read to see which branch an entry is on: some 20 ms
 
 
@@ -332,7 +331,7 @@ class Conversations:
     @cached_property
     def tombstones(self) -> Tombstones:
         """What was forgotten here, by hashes: no import and no sync brings it back."""
-        return Tombstones(self._cold.database.with_name(FORGOTTEN), self._cold.secret)
+        return Tombstones(self._cold.database.with_name(TOMBSTONES), self._cold.secret)
 
     def is_known_name(self, name: str) -> bool:
         """Whether a conversation, a source or an entry has that name."""

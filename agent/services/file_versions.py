@@ -29,13 +29,14 @@ AUTHORS: Final = {
 class VersionRow(Struct, frozen=True):
     """A version, and by how many lines it differs from the one before; None where one of the two is damaged.
 
-    `is_lost`: a repair has named it as lost.
+    `is_damaged`: it is this one. `is_lost`: a repair has named it as lost.
     """
 
     version: Version
     added: int | None
     removed: int = 0
     is_lost: bool = False
+    is_damaged: bool = False
 
     @property
     def who(self) -> str:
@@ -49,12 +50,14 @@ class VersionRow(Struct, frozen=True):
 
     @property
     def change(self) -> str:
-        """`+3 −1`; `removed` where the file was."""
+        """`+3 −1`; `removed` where the file was; `changed` where the version before cannot be read."""
         if not self.version.sha256:
             return "removed"
         if self.is_lost:
             return "lost"
-        return "damaged" if self.added is None else f"+{self.added} −{self.removed}"
+        if self.is_damaged:
+            return "damaged"
+        return "changed" if self.added is None else f"+{self.added} −{self.removed}"
 
 
 def version_rows(memory: Memory, path: str | None = None, *, most: int = 0) -> list[VersionRow]:
@@ -150,7 +153,7 @@ def version_object(version: Version) -> dict[str, object]:
 
 def _row(version: Version, old: list[str] | None, new: list[str] | None, *, is_lost: bool) -> VersionRow:
     if old is None or new is None:
-        return VersionRow(version, None, is_lost=is_lost)
+        return VersionRow(version, None, is_lost=is_lost, is_damaged=new is None)
     added = removed = 0
     for kind, a1, a2, b1, b2 in difflib.SequenceMatcher(None, old, new).get_opcodes():
         if kind != "equal":

@@ -28,6 +28,8 @@ from foundation.program import PROGRAM
 from memory.errors import Damaged
 
 LENGTH = 32
+SECRET: Final = "secret.key"
+"""The file beside the store."""
 _FORGOTTEN: Final = ("forgotten.jsonl", "forgotten")
 """Beside the secret: what was forgotten, by hashes under it, and the folder of its copy and the jobs."""
 _COPY: Final = "secret.copy"

@@ -23,7 +23,7 @@ from memory.cold.integrity import check as integrity
 from memory.cold.owners import Owner
 from memory.cold.read_only import FIRST_ENTRY, REFUSALS, ReadOnlyWriter, connect_read_only, read_only
 from memory.cold.schema import migrate, refuse_foreign_parts, require_newest
-from memory.cold.secret import secret_at
+from memory.cold.secret import SECRET, secret_at
 from memory.cold.sql import each, fetch, run
 from memory.cold.sql import first as sql_first
 from memory.cold.sqlite_errors import sentences
@@ -139,7 +139,7 @@ class ColdStore:
     @cached_property
     def secret(self) -> bytes:
         """The key of hashes over text that may be private; b"" for a read-only store without one."""
-        return secret_at(self.database.with_name("secret.key"), make=not self.read_only)
+        return secret_at(self.database.with_name(SECRET), make=not self.read_only)
 
     def refuse_read_only(self) -> None:
         """Raises ReadOnly if the store is read-only. For callers that are about to write a file beside it."""

@@ -25,6 +25,8 @@ from memory.cold.encoding import plain
 from memory.cold.secret import keyed
 from memory.records import ALPHABET, LENGTH
 
+TOMBSTONES: Final = "forgotten.jsonl"
+"""The file beside the store; the folder of its copy and of the jobs has its name without the ending."""
 SHORTEST_TEXT: Final = 16
 """Characters of a text that is known again by itself: a shorter one, as "yes", is said by many."""
 OTHER: Final = "ef_"

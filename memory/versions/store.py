@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from foundation.clock import Clock, to_ms
 from foundation.errors import PalimpsestError
 from foundation.figures import counted
-from foundation.files import FileLock, exists, make_private_folder
+from foundation.files import FileLock, exists, list_files, list_folders, make_private_folder, read_bytes
 from foundation.program import PROGRAM
 from memory.errors import Damaged, NotFound
 from memory.settings import VersionSettings
@@ -20,7 +20,7 @@ from memory.versions.cause import Cause
 from memory.versions.head import HeadFile, ListHead, newest_number
 from memory.versions.lost import Damage, LostPart, LostParts
 from memory.versions.manifest import Manifest, ManifestContent, Version, lost_end
-from memory.versions.objects import Objects, content_name
+from memory.versions.objects import MOST_BYTES, Objects, content_name
 from memory.versions.problems import VersionProblem, list_problems
 from memory.versions.recovery import found_again
 from memory.versions.retention import kept_versions
@@ -30,6 +30,7 @@ OBJECTS: Final = "objects"
 LOST: Final = "lost"
 HEAD: Final = "head"
 _LOCK_SECONDS: Final = 10
+_COPY_DIGITS: Final = 12  # of the SHA-256, at the end of the name of a copy
 
 
 class NoSuchVersion(NotFound):
@@ -319,7 +320,7 @@ class VersionStore:
     def mend(
         self, current: Callable[[str], bytes], keep: Callable[[Path], None], names: Iterable[str] = ()
     ) -> list[str]:
-        """Stores a damaged content anew where the file that it is of still holds it, and adds versions that are found
+        """Stores a damaged content anew where its file or a copy still holds it, and adds versions that are found
         again in the contents to a list without its end; gives sentences.
 
         `current` reads a file by its relative name, `keep` puts a copy of a damaged one aside, `names` are those of the
@@ -336,13 +337,32 @@ class VersionStore:
                 self._head.write(self._read_head())
                 mended.append(f"{self._head.path} was written anew, from the list of versions as it is.")
             mended += self._find_again(current, keep, names)
-            for version in damaged:
-                with suppress(OSError, PalimpsestError):  # the file is gone, or is none: the problem stays
-                    body = current(version.path)
-                    if content_name(body) == version.sha256 and not self._objects.is_sound(version.sha256):
-                        self._objects.put_again(body, keep)
-                        mended.append(f"Version {version.number} of {version.path}: stored anew, from the file itself.")
+            for version in damaged:  # oldest first: a later one may be stored as what differs from it
+                if self._objects.is_sound(version.sha256):
+                    continue
+                sources: Mapping[str, Callable[[Version], bytes]] = {
+                    "the file itself": lambda version: current(version.path),
+                    "a copy of it": self._copy_of,
+                }
+                for source, read in sources.items():
+                    with suppress(OSError, PalimpsestError):  # the file is gone, or is none: the problem stays
+                        if content_name(body := read(version)) == version.sha256:
+                            self._objects.put_again(body, keep)
+                            mended.append(f"Version {version.number} of {version.path}: stored anew, from {source}.")
+                            break
         return mended
+
+    def _copy_of(self, version: Version) -> bytes:
+        """A copy from before a write that has the version's bytes by its name. Raises FileNotFoundError."""
+        ending = f"-{version.sha256[:_COPY_DIGITS]}.md"
+        for folder in list_folders(self._folder):
+            for path in list_files(folder):
+                if (
+                    path.name.endswith(ending)
+                    and content_name(body := read_bytes(path, most=MOST_BYTES)) == version.sha256
+                ):
+                    return body
+        raise FileNotFoundError(version.path)
 
     def _find_again(
         self, current: Callable[[str], bytes], keep: Callable[[Path], None], names: Iterable[str]

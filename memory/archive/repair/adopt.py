@@ -18,10 +18,16 @@ from memory.archive.packs.parity import parity_name, recover_pack
 from memory.archive.packs.storage import Storage
 from memory.archive.repair.deleted import DeletedConversations
 from memory.archive.repair.diff import Fields, Key
+from memory.archive.repair.forgotten_pages import ForgottenPages
 from memory.archive.repair.from_pixels import PixelPage, facts_of_pixels, pieces_of, pixel_page
 from memory.archive.repair.packs import LARGEST_PACK, RepairLog, redraw_page
 from memory.archive.repair.quarantine import Quarantine
-from memory.archive.repair.reconcile import ManifestFacts, body_matches, missing_facts, resolve_double_storage
+from memory.archive.repair.reconcile import (
+    ManifestFacts,
+    is_stored,
+    missing_facts,
+    resolve_double_storage,
+)
 from memory.archive.repair.restore import write_facts
 from memory.archive.repair.salvage import SalvagedPage, salvaged_pages
 from memory.archive.rows import pages as page_rows
@@ -50,9 +56,11 @@ class PackAdopter:
         now: datetime,
         kept_texts: Path | None,
         deleted: DeletedConversations,
+        forgotten: ForgottenPages,
     ) -> None:
         self._deleted = deleted
-        self._packs_to_delete: list[str] = []  # packs with pages of deleted conversations: deleted without a copy
+        self._forgotten = forgotten
+        self._packs_to_delete: list[str] = []  # packs with pages of what was deleted or forgotten: without a copy
         self._kept_texts = kept_texts
         self._packs_to_quarantine: list[str] = []  # packs that are moved once their content is stored elsewhere
         self._cold = cold
@@ -100,15 +108,21 @@ class PackAdopter:
             self._log.lost.append(f"Pack {name}: {newer}")
             return
         sound = self._without_deleted(name, list(salvaged_pages(body)) if body else [], sealed)
+        sound = self._without_forgotten(name, sound, sealed)
         if not sound and name in self._packs_to_delete:
-            self._log.mended.append(f"Pack {name}: what it held was deleted; now it is gone.")
+            self._log.mended.append(f"Pack {name}: what it held was deleted or forgotten; now it is gone.")
             return
         if sound and self._cold.read(
             lambda db: all(_is_stored_elsewhere(db, self._storage, name, saved_page, sealed) for saved_page in sound)
         ):
+            then = (
+                "what it held besides was forgotten; now it is gone"
+                if name in self._packs_to_delete
+                else "it was put aside"
+            )
+            self._log.mended.append(f"Pack {name}: all its text stands elsewhere; {then}.")
             if name not in self._packs_to_delete:
                 self._packs_to_quarantine.append(name)
-            self._log.mended.append(f"Pack {name}: all its text stands elsewhere; it was put aside.")
             return
         drawn = self._redraw(name, sound, sealed)
         saved = [saved_page for saved_page in [*sound, *drawn] if not self._has_conflicting_id(name, saved_page)]
@@ -147,6 +161,22 @@ class PackAdopter:
         if len(remaining) < len(sound):
             self._packs_to_delete.append(name)
         return remaining
+
+    def _without_forgotten(self, name: str, sound: list[SalvagedPage], sealed: ManifestFacts) -> list[SalvagedPage]:
+        """Without pages that hold what was forgotten, where their other texts are stored elsewhere. The other such
+        pages are indexed, so that a forgetting brings their texts to the store. In no case a copy of the pack is kept.
+        """
+        holding = list(filter(self._forgotten.holds, sound))
+        if holding and name not in self._packs_to_delete:
+            self._packs_to_delete.append(name)
+        needless = [
+            saved
+            for saved in holding
+            if self._cold.read(lambda db, saved=saved: _is_stored_elsewhere(db, self._storage, name, saved, sealed))
+        ]
+        for saved in needless:
+            sealed.facts.pop(("page", saved.page.page_id), None)
+        return [saved for saved in sound if saved not in needless]
 
     def _delete_pack(self, name: str) -> None:
         for file in [*parts_of(manifest_name(name), self._storage.names()), parity_name(name), name]:
@@ -239,7 +269,7 @@ class PackAdopter:
                 or (key[0] == "entry" and any(span[2] in listed for span in fields["spans"]))
                 or key[0] in ("archive", "conversation")
             ):
-                facts[key] = fields
+                facts[key] = self._forgotten.names(key, fields)
         for name, row in self._rows.items():
             facts["pack", name] = {
                 "size": row.size,
@@ -299,7 +329,7 @@ def _is_stored_elsewhere(
         if key[0] == "entry" and any(s[2] == page for s in fields["spans"])
     ]
     if entries:
-        return all(_is_stored(db, fields["id"], bytes.fromhex(fields["sha256"])) for fields in entries)
+        return all(is_stored(db, fields) for fields in entries)
     pieces = list(pieces_of(pixel_page(saved, "", 0)))
     return all(piece.head is not None and _stores_text(db, piece.head.id, piece.text) for piece in pieces)
 
@@ -317,11 +347,6 @@ def _is_sound(storage: Storage, row: PageRow) -> bool:
     except MemoryFailure:
         return False
     return page.trust is Trust.EXACT
-
-
-def _is_stored(db: apsw.Connection, id_: str, sha256: bytes) -> bool:
-    sql = "SELECT body, packed, chars FROM entries WHERE id = ? AND sha256 = ? AND body IS NOT NULL"
-    return any(body_matches(body, packed, chars, sha256) for body, packed, chars in fetch(db, sql, (id_, sha256)))
 
 
 def _stores_text(db: apsw.Connection, id_: str, piece: str) -> bool:

@@ -182,15 +182,28 @@ def _changed_conversations(sealed: Mapping[Key, Fields], known: Mapping[Key, Fie
 
 
 def _is_stored_or_deleted(db: apsw.Connection, fields: Fields) -> bool:
-    sha256 = bytes.fromhex(fields["sha256"])
-    sql = """SELECT body, packed, chars FROM entries WHERE body IS NOT NULL
-             AND (seq = ? AND (id = ? OR sha256 = ?) OR id = ? AND sha256 = ?)"""
-    rows = list(each(db, sql, (fields["seq"], fields["id"], sha256, fields["id"], sha256)))
-    if any(body_matches(body, packed, chars, sha256) for body, packed, chars in rows):
+    if is_stored(db, fields):
         return True
     there = first(db, "SELECT 1 FROM entries WHERE seq = ? OR id = ?", (fields["seq"], fields["id"]))
     deleted = first(db, "SELECT 1 FROM changes WHERE op = 'remove' AND entry = ?", (fields["seq"],))
     return there is None and deleted is not None
+
+
+def is_stored(db: apsw.Connection, entry: Fields) -> bool:
+    """Whether the store has the entry's text itself, whole: that of the manifest, or another one since a forgetting."""
+    sha256 = bytes.fromhex(entry["sha256"])
+    sql = """SELECT body, packed, chars FROM entries WHERE body IS NOT NULL
+             AND (seq = ? AND (id = ? OR sha256 = ?) OR id = ? AND sha256 = ?)"""
+    rows = list(each(db, sql, (entry["seq"], entry["id"], sha256, entry["id"], sha256)))
+    return any(body_matches(body, packed, chars, sha256) for body, packed, chars in rows) or has_other_text(db, entry)
+
+
+def has_other_text(db: apsw.Connection, entry: Fields) -> bool:
+    """Whether the store has another text of this entry, whole: only a forgetting changes one."""
+    sql = """SELECT body, packed, chars, sha256 FROM entries
+             WHERE id = ? AND seq = ? AND sha256 <> ? AND body IS NOT NULL"""
+    rows = list(each(db, sql, (entry["id"], entry["seq"], bytes.fromhex(entry["sha256"]))))
+    return any(body_matches(*row) for row in rows)
 
 
 def body_matches(body: bytes, packed: int, chars: int, sha256: bytes) -> bool:

@@ -35,6 +35,7 @@ from memory.archive.repair.check import check_archive, pack_is_sound
 from memory.archive.repair.deleted import copy_tombstones, deleted_conversations
 from memory.archive.repair.diff import differences, facts
 from memory.archive.repair.entries import EntryTextReader
+from memory.archive.repair.forgotten_pages import ForgottenPages
 from memory.archive.repair.packs import PackRepairer, RepairLog
 from memory.archive.repair.quarantine import Quarantine
 from memory.archive.repair.reconcile import (
@@ -59,6 +60,7 @@ from memory.cold.encoding import readable_meta, unpack
 from memory.cold.integrity.repair import FindText, repair_rows, repair_sealed_rows
 from memory.cold.sql import fetch, run_many
 from memory.errors import Damaged, MemoryFailure
+from memory.forgotten.earlier import ForgottenEarlier
 from memory.records import IntegrityProblem
 
 _STALE = 3600  # seconds: an older temporary file has no writer any more
@@ -92,7 +94,8 @@ def repair(
 ) -> RepairResult:
     """Repairs the archive and its index. `parity` is the percent of parity to write.
 
-    `find_text` gives the text of an entry whose page is lost, `release` deletes pages of deleted conversations.
+    `find_text` gives the text of an entry whose page is lost, `release` deletes pages of deleted conversations. Entries
+    that were forgotten and that an old pack brings back are to be forgotten again afterwards (memory.forget.again).
     """
     log = RepairLog([], [])
     rows = repair_rows(cold, find_text, lambda: quarantine.copy_database(cold))
@@ -166,8 +169,16 @@ class _RepairRun:
         if names:
             deleted = deleted_conversations(self._cold, self._storage)
             sealed = read_manifest_facts(self._storage, [*names, ""], {}, deleted)
+            forgotten = ForgottenEarlier.beside(self._cold.database)
             adopter = PackAdopter(
-                self._cold, self._storage, self._quarantine, self._log, now=now, kept_texts=kept_texts, deleted=deleted
+                self._cold,
+                self._storage,
+                self._quarantine,
+                self._log,
+                now=now,
+                kept_texts=kept_texts,
+                deleted=deleted,
+                forgotten=ForgottenPages(self._cold, forgotten, sealed.facts),
             )
             adopter.adopt(names, sealed)
 

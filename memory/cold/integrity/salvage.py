@@ -26,6 +26,7 @@ from foundation.files import (
 from memory.cold.connection import connect, harden, open_store
 from memory.cold.integrity.row_hashes import seal_rows, seal_unsealed
 from memory.cold.integrity.row_seals import fill_seals
+from memory.cold.integrity.schema_text import put_schema_right
 from memory.cold.schema import migrate
 from memory.cold.sql import SqlRow, fetch, run
 
@@ -49,7 +50,7 @@ def salvage_store(database: Path, kept: Path) -> SalvageResult:
     for ending in _BESIDE:
         remove(new.with_name(new.name + ending), missing_ok=True)
     make_private_file(new)
-    found = _copied(kept / database.name, new)
+    found = _salvaged(database, kept, new)
     sync_file(new)
     _fold_in(database)
     for ending in _BESIDE[1:]:  # SQLite would take the old journal for the new store's
@@ -66,6 +67,22 @@ def copy_store(database: Path, kept: Path) -> None:
     for ending in _BESIDE:
         if exists(file := database.with_name(database.name + ending)):
             write_atomically(kept / file.name, read_bytes(file, owned=True))
+
+
+def _salvaged(database: Path, kept: Path, new: Path) -> SalvageResult:
+    """Copies the rows from a private copy, whose schema has its text again. The kept one stays as it was."""
+    private = database.with_name(f"{database.name}.salvaging")
+    try:
+        for ending in _BESIDE[:2]:
+            remove(private.with_name(private.name + ending), missing_ok=True)
+            if exists(file := kept / (database.name + ending)):
+                write_atomically(private.with_name(private.name + ending), read_bytes(file, owned=True))
+        with suppress(apsw.Error):  # not a database, or its schema cannot be read
+            put_schema_right(private)
+        return _copied(private, new)
+    finally:
+        for ending in _BESIDE:
+            remove(private.with_name(private.name + ending), missing_ok=True)
 
 
 def _fold_in(database: Path) -> None:

@@ -72,3 +72,16 @@ def test_versions_of_two_files_are_not_compared(run: Run, root: Path) -> None:
 def test_without_a_models_change_there_is_nothing_to_undo(run: Run) -> None:
     run("remember", "one")
     assert "No model has changed" in run("memory", "undo").err
+
+
+def test_a_whole_version_after_a_damaged_one_is_not_called_damaged(run: Run, root: Path) -> None:
+    for text in ("one\n", "two\n", "three\n"):
+        (root / "AGENTS.md").write_text(text * 40, "utf-8")
+        run("memory", "log")
+    rows = run("memory", "log", "AGENTS.md", "--json").json["versions"]
+    objects = root / ".palimpsest" / "versions" / "objects"
+    (objects / rows[1]["sha256"][:2] / rows[1]["sha256"]).write_bytes(b"")
+    newest, damaged = run("memory", "log", "AGENTS.md").out.splitlines()[1:3]
+    assert "damaged" in damaged
+    assert "changed" in newest
+    assert run("memory", "show", str(rows[0]["number"]), "--raw").out == "three\n" * 40
