@@ -1,7 +1,7 @@
 """Schema migrations: the numbered SQL files of migrations/, forward only, all due ones in one transaction."""
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from importlib.resources import files
 
 import apsw
@@ -73,15 +73,19 @@ def schema_of(connection: apsw.Connection) -> int | None:
 @functools.cache
 def _released_parts() -> dict[int, frozenset[SqlRow]]:
     """The parts of each released schema, the newest first."""
-    parts = dict[int, frozenset[SqlRow]]()
+    parts = {number: _parts(empty) for number, empty in empty_stores()}
+    return dict(reversed(parts.items()))
+
+
+def empty_stores() -> Generator[tuple[int, apsw.Connection]]:
+    """The tables of each released schema with its number, the oldest first: one database in memory that grows."""
     empty = apsw.Connection(":memory:")
     try:
         for migration in released():
             run(empty, migration.sql)
-            parts[migration.number] = _parts(empty)
+            yield migration.number, empty
     finally:
         empty.close()
-    return dict(reversed(parts.items()))
 
 
 def _parts(connection: apsw.Connection) -> frozenset[SqlRow]:

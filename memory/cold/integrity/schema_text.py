@@ -7,10 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-import apsw
-
 from memory.cold.connection import open_store
-from memory.cold.schema import released
+from memory.cold.schema import empty_stores
 from memory.cold.sql import fetch, pragma, run
 
 _ROWS = """SELECT rowid, CAST(type AS BLOB), CAST(name AS BLOB), CAST(tbl_name AS BLOB), CAST(sql AS BLOB)
@@ -70,16 +68,12 @@ def _distance(part: _Part, other: _Part) -> int:
 
 def _known(number: int) -> list[_Part]:
     """The parts of the released schema of that number; of the newest where there is none."""
-    migrations = released()
-    last = number if any(migration.number == number for migration in migrations) else migrations[-1].number
-    empty = apsw.Connection(":memory:")
-    try:
-        for migration in migrations:
-            if migration.number <= last:
-                run(empty, migration.sql)
-        return [_part(*row[1:]) for row in fetch(empty, _ROWS)]
-    finally:
-        empty.close()
+    parts: list[_Part] = []
+    for released, empty in empty_stores():
+        parts = [_part(*row[1:]) for row in fetch(empty, _ROWS)]
+        if released == number:
+            break
+    return parts
 
 
 def _part(*values: bytes | None) -> _Part:

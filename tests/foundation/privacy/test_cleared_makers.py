@@ -46,6 +46,8 @@ REVIEWED = {
     ("memory/cold/recalled_results.py", "as_stored"): "a stored tool result, with some of its words taken out",
     ("memory/records.py", "as_made"): "a random id",
     ("memory/sync/registers.py", "as_stored"): "a stored title or label, cleared when it came",
+    ("memory/sync/entry_ids.py", "as_stored"): "an id that another device stored, cleared when it came",
+    ("memory/forgotten/tombstones.py", "as_made"): "an id made of a digest",
     ("memory/sync/encryption.py", "bytes_as_made"): "the person's key of their sync, in a file of theirs alone",
     ("memory/cold/conversations.py", "edited"): "a cleared id with lone surrogates replaced",
     ("memory/knowledge/ingest/redact.py", "as_given"): "a file that the person named, kept to the byte unless --redact",

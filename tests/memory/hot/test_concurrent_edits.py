@@ -91,7 +91,7 @@ def test_no_racing_edit_is_lost(workspace: Workspace, script: str, edits: int) -
     time.sleep(0.1)
     hot.refresh()
     text = workspace.memory_md.read_text(encoding="utf-8")
-    assert wrote >= 3, "both must have written for this to prove anything"
+    assert wrote >= 2, "both must have written for this to prove anything"
     print(f"{edits} edits by hand, {wrote} of ours")
     assert lost(text, edits) == 0
     assert not re.search("^(<<<<|>>>>|====)", text, re.MULTILINE)
