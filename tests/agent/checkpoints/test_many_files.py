@@ -23,6 +23,8 @@ def few_descriptors() -> Iterator[None]:
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(60)  # each of 300 files is synced four times
 @pytest.mark.usefixtures("few_descriptors")
 def test_more_files_are_changed_and_taken_back_than_may_be_open(project: ProjectWithTools) -> None:
     for number in range(FILES):
