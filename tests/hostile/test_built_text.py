@@ -35,6 +35,7 @@ REASONS = {
     "tui/dialogs/permission.py _show_keys": "figures, and names of our own keys",
     "tui/widgets/side_panel.py render_line": "_row_lines makes text and figure visible",
     "tui/palette/screen.py compose": "titles and notes of our own",
+    "tui/widgets/find_bar.py compose": "a text of our own, without the key",
     "tui/settings/screen.py _row_text": "names and sentences of our own, and a value that visible_line made",
     "tui/palette/screen.py _show": "our own headings",
     "tui/palette/screen.py _line": "rows are made visible where they are made",
