@@ -1,13 +1,10 @@
-"""Salvages a damaged store: copies every row that SQLite can still read, from both ends of each table, into a new
-store.
+"""Salvages a damaged store: copies every row that SQLite can still read into a new store.
 
 The new store replaces the old one only when it is complete on disk; the old files are copied first.
 """
 
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, cast
 
 import apsw
 from msgspec import Struct
@@ -24,11 +21,13 @@ from foundation.files import (
     write_atomically,
 )
 from memory.cold.connection import connect, harden, open_store
+from memory.cold.integrity.cut_off import with_its_own_length
+from memory.cold.integrity.readable_rows import ReadableRows
 from memory.cold.integrity.row_hashes import seal_rows, seal_unsealed
 from memory.cold.integrity.row_seals import fill_seals
 from memory.cold.integrity.schema_text import put_schema_right
 from memory.cold.schema import migrate
-from memory.cold.sql import SqlRow, fetch, run
+from memory.cold.sql import fetch, run
 
 _BESIDE = ("", "-wal", "-shm")
 
@@ -70,13 +69,14 @@ def copy_store(database: Path, kept: Path) -> None:
 
 
 def _salvaged(database: Path, kept: Path, new: Path) -> SalvageResult:
-    """Copies the rows from a private copy, whose schema has its text again. The kept one stays as it was."""
+    """Copies the rows from a private copy, whose header and schema are put right. The kept one stays as it was."""
     private = database.with_name(f"{database.name}.salvaging")
     try:
         for ending in _BESIDE[:2]:
             remove(private.with_name(private.name + ending), missing_ok=True)
             if exists(file := kept / (database.name + ending)):
-                write_atomically(private.with_name(private.name + ending), read_bytes(file, owned=True))
+                raw = read_bytes(file, owned=True)
+                write_atomically(private.with_name(private.name + ending), with_its_own_length(raw))
         with suppress(apsw.Error):  # not a database, or its schema cannot be read
             put_schema_right(private)
         return _copied(private, new)
@@ -135,30 +135,13 @@ def _table(source: apsw.Connection, target: apsw.Connection, table: str) -> tupl
     if not columns:
         return 0, False
     listed, marks = ", ".join(columns), ", ".join("?" * len(columns))
-    keyed = sorted((row[5], row[1]) for row in fetch(target, f"PRAGMA table_info({table})") if row[5])
-    count, whole = 0, True
+    count, rows = 0, ReadableRows(source, table, columns)
     run(target, "BEGIN IMMEDIATE")
-    for order in ("ASC", "DESC"):
-        by = ", ".join(f"{column} {order}" for _, column in keyed)
-        sql = f"SELECT {listed} FROM {table} ORDER BY {by}"
-        for row in _readable(source, sql):
-            if row is None:
-                whole = False
-                break
-            run(target, f"INSERT OR IGNORE INTO {table} ({listed}) VALUES ({marks})", row)
-            count += target.changes()
-        if whole:
-            break
+    for row in rows:
+        run(target, f"INSERT OR IGNORE INTO {table} ({listed}) VALUES ({marks})", row)
+        count += target.changes()
     run(target, "COMMIT")
-    return count, whole
-
-
-def _readable(source: apsw.Connection, sql: str) -> Iterator[SqlRow | None]:
-    """The rows, then None where no more can be read."""
-    try:
-        yield from cast("Iterator[SqlRow]", cast(Any, source).execute(sql))
-    except (apsw.Error, UnicodeDecodeError):
-        yield None
+    return count, rows.is_whole
 
 
 def _drop_orphans(db: apsw.Connection) -> None:

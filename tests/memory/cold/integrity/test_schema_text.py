@@ -6,47 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from foundation.clock import SystemClock
-from foundation.paths import Workspace
-from foundation.privacy import clear
 from memory.check import check, check_and_repair
 from memory.cold.integrity.salvage import salvage_store
-from memory.memory import Memory
-from memory.records import EntryDraft, EntryKind
-from models.messages import Role
+from tests.memory.cold.integrity.filled_store import TEXTS, filled, texts_of
 
 pytestmark = pytest.mark.timeout(60)
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
-TEXTS = [f"The {number}. key hangs behind the blue door." for number in range(40)]
-
-
-def filled(root: Path) -> Workspace:
-    workspace = Workspace(root)
-    memory = Memory.open(workspace, SystemClock())
-    try:
-        conversation = memory.conversations.new(clear("Keys"))
-        for text in TEXTS:
-            memory.conversations.append(
-                EntryDraft(
-                    conversation=conversation.seq,
-                    parent=memory.conversations.at(conversation.seq).leaf,
-                    kind=EntryKind.MESSAGE,
-                    role=Role.USER,
-                    text=clear(text),
-                )
-            )
-        memory.cold.empty_journal()
-    finally:
-        memory.close()
-    return workspace
-
-
-def texts_of(workspace: Workspace) -> list[str]:
-    memory = Memory.open(workspace, SystemClock())
-    try:
-        return [entry.text or "" for entry in memory.conversations.all_entries(1)]
-    finally:
-        memory.close()
 
 
 def flip(database: Path, word: bytes, offset: int) -> None:
