@@ -6,13 +6,15 @@ from pathlib import Path
 import apsw
 import pytest
 
-from foundation.clock import SystemClock
+from foundation.clock import SystemClock, to_ms
 from foundation.paths import Workspace
 from foundation.privacy import as_stored
+from memory.archive.repair.forgotten_pages import ForgottenPages
 from memory.archive.repair.salvage import salvaged_pages
 from memory.cold.entries import replace_text
 from memory.cold.integrity.row_hashes import seal_rows
 from memory.cold.sql import fetch
+from memory.forgotten.earlier import ForgottenEarlier
 from memory.memory import Memory
 from tests.agent.conftest import Run
 from tests.memory.forget.bytes_of import places_of
@@ -90,6 +92,28 @@ def test_a_repair_from_pixels_alone_brings_nothing_back(run: Run, root: Path, ol
     run("check", "--repair")
     assert places_of(root, ["zqtapir"]) == {}
     assert "zqtapir" not in texts_of_packs(root)
+
+
+def test_an_unlisted_page_and_old_titles_are_known_as_forgotten(root: Path, old: Path) -> None:
+    """The repair alone: what it takes in all the same, the forgetting after it finds."""
+    memory = Memory.open(Workspace(root), SystemClock())
+    try:
+        forgotten = ForgottenPages(memory.cold, ForgottenEarlier.beside(memory.workspace.database), {})
+        saved = [page for pack in old.rglob("*.pages") for page in salvaged_pages(pack.read_bytes())]
+        held = {forgotten.holds(page) for page in saved if "zqtapir" in page.page.text}
+        assert held == {True}
+        archive = {"created_ms": 0, "label": "A zqtapir", "tags": ["the zqtapir", "boiler"]}
+        assert forgotten.names(("archive", "1"), archive) == {
+            "created_ms": 0,
+            "label": "A [forgotten]",
+            "tags": ("the [forgotten]", "boiler"),
+        }
+        later = {"created_ms": to_ms(memory.cold.clock.now()) + 60_000, "title": "A zqtapir"}
+        assert forgotten.names(("conversation", "1"), later) == later
+        earlier = later | {"created_ms": 0}
+        assert forgotten.names(("conversation", "1"), earlier)["title"] == "A [forgotten]"
+    finally:
+        memory.close()
 
 
 def test_a_check_names_what_an_earlier_repair_brought_back(run: Run, root: Path, old: Path) -> None:
