@@ -95,6 +95,7 @@ class Context:
             pictures=PictureReader(read_image),
         )
         self._recording = threading.Lock()  # held while a request is recorded or an epoch is ended
+        self._forgotten: object = None  # what was forgotten by the last look
 
     def scope(self, conversation: Conversation | None) -> str:
         """The scope of the conversation, or of a new one: "" for the workspace's own."""
@@ -121,10 +122,8 @@ class Context:
         return self.state.sources.now().skills
 
     def prefetch(self, conversation: Conversation | None, text: str, profile: Profile) -> Prefetch | None:
-        """Prefetch for the `Turn` of a message about to be stored; None where recall is off or the text is empty.
-
-        `Prefetch.run` blocks; call it in a separate thread.
-        """
+        """Prefetch for the `Turn` of a message about to be stored; None where recall is off or the text is empty. Its
+        `run` blocks."""
         turn = Turn(conversation=conversation)
         components, text = switched(self.state, turn), without_placeholders(text)
         if not components.settings.recall or not text.strip():
@@ -154,6 +153,7 @@ class Context:
         recall: bool = True,
     ) -> AssembledRequest:
         """Assembles the request for a turn. Stores nothing. Raises RequestTooLarge, NoSuchSkill, BadAttachment."""
+        self._follow_forgetting()
         arguments = AssemblyArguments(turn, profile, tools, facts, recall)
         return RequestAssembler(self.state, arguments, MessageCounter(counter, profile.images)).assemble()
 
@@ -165,8 +165,7 @@ class Context:
         turn = Turn(conversation=conversation, leaf=leaf, continuing=True)
         whole = BranchView(entries=self._memory.conversations.branch(leaf).entries)
         entries = apply_switches(switched(self.state, turn), turn, whole, 0).view.entries
-        stored = self._memory.context_store.epoch(conversation.seq)
-        state = decode_epoch(stored.state) if stored else None
+        state = self._stored_epoch(conversation)
         lines = state.reduced if state else {}
         return frozenset(
             entry.seq
@@ -317,8 +316,7 @@ class Context:
 
     def last_model(self, conversation: Conversation) -> str:
         """Model spec of the conversation's last request; "" where it is unknown."""
-        stored = self._memory.context_store.epoch(conversation.seq)
-        state = decode_epoch(stored.state) if stored else None
+        state = self._stored_epoch(conversation)
         return state.model if state else ""
 
     def undo_compaction(
@@ -346,19 +344,28 @@ class Context:
             return undo_receipt(planned, entry, before, after)
 
     def begin_epoch(self, conversation: Conversation, reason: str) -> None:
-        """Ends the conversation's epoch, as after `/forget`: forgotten text must leave the head."""
+        """Ends the conversation's epoch, as after a forgetting: forgotten text must leave the head."""
         with self._recording:
             stored = self._memory.context_store.epoch(conversation.seq)
             epoch = NewEpoch(stored.number if stored else 0, clear(reason), NO_BYTES)
             self._memory.context_store.set_epoch(conversation.seq, epoch)
-            self.state.history.overlay = {}
-            self.state.history.counts.forget()
-            self.state.pages.forget()
+            self.state.let_go()
+
+    def _follow_forgetting(self) -> None:
+        """Lets go of what was read before something was forgotten, by this process or another."""
+        prints = self._memory.forgotten_words.prints()
+        if prints and prints is not self._forgotten:
+            self._forgotten = prints
+            self._memory.hot.look()
+            self.state.let_go()
+
+    def _stored_epoch(self, conversation: Conversation) -> EpochState | None:
+        stored = self._memory.context_store.epoch(conversation.seq)
+        return decode_epoch(stored.state) if stored else None
 
     def _current_epoch(self, conversation: Conversation) -> EpochState | None:
         """The epoch of the conversation's last request; None where its pages have changed since."""
-        stored = self._memory.context_store.epoch(conversation.seq)
-        state = decode_epoch(stored.state) if stored else None
+        state = self._stored_epoch(conversation)
         return None if state and self.state.pages.changed(state.pages, state.pages_digest) else state
 
     def _current_zones(
@@ -380,8 +387,7 @@ class Context:
         settings = settings_for(self.state.settings, conversation)
         offered = HistoryReading(settings, BranchView(), BranchView()).tools(tools)
         other = REQUEST_OVERHEAD + tool_tokens(offered, counting.counter, in_text=profile.text_tools)
-        stored = self._memory.context_store.epoch(conversation.seq)
-        state = decode_epoch(stored.state) if stored else None
+        state = self._stored_epoch(conversation)
         head = self.state.heads.counted_message(state, counting) if state else None
         return other + (head.tokens if head else 0)
 

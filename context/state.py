@@ -64,6 +64,12 @@ class ContextState:
     pictures: PictureReader = field(default_factory=PictureReader)
     heads: HeadCounts = field(default_factory=HeadCounts)
 
+    def let_go(self) -> None:
+        """Empties the caches after something was forgotten, and what they hold of private text."""
+        self.history.overlay = {}
+        self.history.counts.forget()
+        self.pages.forget()
+
     def observed_by_now(self, turn: SendableTurn) -> Callable[[Collection[int]], Mapping[int, StoredObservation]]:
         """`observed`, with the observations that a request about to be sent needs."""
         if turn.is_sent:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 
 import apsw
 
-from foundation.clock import Clock, SystemClock
+from foundation.clock import Clock, SystemClock, to_ms
 from foundation.errors import Misuse
 from foundation.paths import Workspace
 from foundation.sizes import MEGABYTE
@@ -122,6 +122,10 @@ class Memory:
     def forgotten_words(self) -> ForgottenWords:
         """What was forgotten while this process is open: it writes none of it back."""
         return ForgottenWords(self.workspace.forgotten, self.workspace.secret)
+
+    def forgotten_from_now(self) -> ForgottenWords:
+        """What will be forgotten from now on: a request that is made now still holds it."""
+        return ForgottenWords(self.workspace.forgotten, self.workspace.secret, to_ms(self._clock.now()))
 
     @cached_property
     def restorer(self) -> FileRestorer:

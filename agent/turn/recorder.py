@@ -10,13 +10,14 @@ import sys
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from msgspec.structs import replace
 
 from foundation.privacy import ClearedFields, EchoFilter, EchoFilterStream, clear
 from memory.conversations import AnswerWriter
 from memory.errors import MemoryFailure, NotFound
+from memory.forget.replacement import walked
 from memory.records import Entry
 from models.chat.port import ReasoningChunk, TextChunk
 from models.messages import ToolCall, Usage
@@ -38,14 +39,18 @@ class AnswerRecorder:
         calls: int = sys.maxsize,
         arguments: int = sys.maxsize,
         echoes: EchoFilter | None = None,
+        without_forgotten: Callable[[str], str] = str,
     ) -> None:
         """At most `calls` tool calls are taken, with `arguments` characters together: what the turn has left.
 
-        `echoes` are the words that the person hid: what is stored has none of them.
+        `echoes` are the words that the person hid: what is stored has none of them, nor of those that were forgotten
+        since the request was made, which `without_forgotten` replaces.
         """
         self._answer = answer
         self._model = clear(model)
         self._echoes = echoes or EchoFilter()
+        self._without_forgotten = without_forgotten
+        self.forgot = False  # whether what is stored has `[forgotten]` for words that are on the screen
         self._clearing = EchoFilterStream(self._echoes)
         self._text_parts: list[str] = []
         self._reasoning_parts: list[str] = []
@@ -130,7 +135,7 @@ class AnswerRecorder:
     def finish(self, **meta: Any) -> Entry:
         """The whole answer, committed. One with calls that cannot be stored is abandoned later: none of them is run."""
         self._settled = True
-        text, ms = self._echoes.clear(self.text), round(self.seconds * 1000)
+        text, ms = self._echoes.clear(self._remembered(self.text)), round(self.seconds * 1000)
         fields = self._meta(meta)
         finishing = partial(self._answer.finish, text, meta=fields, usage=self.usage, model=self._model, ms=ms)
         return self._store(finishing, lambda: self._abandoning(stopped=True, **meta) if self._calls else finishing)
@@ -147,8 +152,9 @@ class AnswerRecorder:
         if tail := self._clearing.close():
             self._answer.write(tail)
         usage = self.usage if self.text or self._reasoning_parts or self._calls else None
-        ms = round(self.seconds * 1000)
-        return partial(self._answer.abandon, meta=self._meta(meta), usage=usage, model=self._model, ms=ms)
+        ms, kept = round(self.seconds * 1000), self._remembered(self.text)
+        text = None if kept == self.text else self._echoes.clear(kept)
+        return partial(self._answer.abandon, text, meta=self._meta(meta), usage=usage, model=self._model, ms=ms)
 
     def _store(self, settle: Callable[[], Entry], later: Callable[[], Callable[[], Entry]]) -> Entry:
         """Settles the answer; where that fails, `unstored` is what `later` gives."""
@@ -171,7 +177,13 @@ class AnswerRecorder:
             ]
         if self.skipped_calls:
             fields["calls_left_out"] = self.skipped_calls
-        return self._echoes.fields(fields)
+        return self._echoes.fields(cast("dict[str, Any]", walked(fields, self._remembered)))
+
+    def _remembered(self, text: str) -> str:
+        """The text without what was forgotten since the request was made."""
+        kept = self._without_forgotten(text)
+        self.forgot = self.forgot or kept != text
+        return kept
 
 
 def _safely_named(call: ToolCall, echoes: EchoFilter) -> ToolCall:

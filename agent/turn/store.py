@@ -1,6 +1,6 @@
 """Persistence of a turn: stores each step and gives the events that are true from then on."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any, Final, Protocol
 
@@ -13,9 +13,11 @@ from agent.spending.budget import SpendingBudget
 from agent.tools.delegate import DELEGATE, answer_entry
 from agent.tools.registry import Toolbox, ToolOutput
 from agent.turn.large_texts import ARCHIVES
+from agent.turn.late_words import NOTICE, LateWords
 from agent.turn.ports import TurnInput
 from agent.turn.recorder import AnswerRecorder
 from agent.turn.storage_notices import AnswerNotStored
+from agent.turn.used_files import use_cited, use_recalled
 from context import AssembledRequest, Context, Turn
 from context.compaction.compact import CompactionReceipt
 from context.report import ContextReport
@@ -47,7 +49,6 @@ VERSIONS = "versions"
 """Meta of a tool result: the numbers of the versions that the call made of the workspace's own files."""
 PASTES = "pastes"
 """Meta of a message: where the parts that were pasted into it begin and end."""
-_PAGE = "page"  # the kind of a citation of an archived page
 _BLOCKS_LEFT_OUT = (
     "{:,} characters of the answer repeat what the program put into the request, tags and all: [injected] stands for "
     "them in what is stored."
@@ -99,6 +100,7 @@ class StoredTurn:
         self._message: Entry | None = None
         self._newest: Entry | None = None
         self._echoes = EchoFilter()
+        self._late_words = LateWords(memory)
         self._recalled: Sequence[RecalledSpan] = ()
         self._brought_back: list[SourceText] = []  # by the memory tools of this turn
         self._memory_results: list[str] = []  # of these tools, whole
@@ -116,6 +118,7 @@ class StoredTurn:
     def message(self, message: TurnInput) -> Sequence[SessionEvent]:
         """Stores the message, in a new conversation where there is none."""
         state, conversations = self._state, self._memory.conversations
+        self._late_words.begin()
         findings = examine(message.text)
         sent = examine(message.whole) if message.whole else findings
         if state.conversation is None:
@@ -174,8 +177,10 @@ class StoredTurn:
         self._echoes = self._echoes.sealing(request_nonces(assembled.request))
         self._recalled = self._recalled if turn.continuing else assembled.recalled
         self._context.record(self.conversation, None if turn.continuing else self._message, assembled)
+        if self._late_words:
+            self._context.begin_epoch(self.conversation, "something was forgotten")
         if not turn.continuing and turn.brought is None:
-            _use_recalled(self._memory, assembled.recalled)
+            use_recalled(self._memory, assembled.recalled)
         self._state.report = assembled.report
         return self._cache_slot()
 
@@ -201,13 +206,24 @@ class StoredTurn:
             text=EMPTY,
         )
         answer = self._memory.conversations.begin_answer(draft)
-        return AnswerRecorder(answer, name, calls=calls, arguments=arguments, echoes=self._echoes)
+        return AnswerRecorder(
+            answer,
+            name,
+            calls=calls,
+            arguments=arguments,
+            echoes=self._echoes,
+            without_forgotten=self._late_words.without,
+        )
 
     def end_answer(
         self, recorder: AnswerRecorder, assembled: AssembledRequest, outcome: AnswerEnd | AnswerError | None
     ) -> Sequence[SessionEvent]:
         try:
-            return self._end_answer(recorder, assembled, outcome)
+            ended = self._end_answer(recorder, assembled, outcome)
+            if not recorder.forgot:
+                return ended
+            self._late_words.purge()
+            return *ended, events.Notice("warning", NOTICE)
         except MemoryFailure as error:
             if recorder.unstored is None:
                 raise
@@ -232,7 +248,7 @@ class StoredTurn:
             case AnswerEnd(reason=reason):
                 derived = self._derived_from(recorder.text, recorder.calls)
                 self._newest = stored = recorder.finish(reason=reason.value, **cost, **derived)
-                _use_cited(self._memory, recorder.text, assembled.recalled)
+                use_cited(self._memory, recorder.text, assembled.recalled)
                 return (
                     *notices,
                     events.UsageKnown(usage, recorder.seconds, recorder.tokens_per_second),
@@ -257,6 +273,7 @@ class StoredTurn:
         return untrusted_source(reversed((*branch.summaries, *branch.entries)))
 
     def tool_result(self, call: ToolCall, output: ToolOutput, id_: Cleared, summary: str) -> Entry:
+        output, summary = self._late_words.output_without(output), self._late_words.without(summary)
         meta: dict[str, object] = {"call_id": call.id, "name": call.name, "failed": output.failed}
         if summary:
             meta[SUMMARY] = self._echoes.shortened(summary, MAX_SUMMARY)
@@ -366,25 +383,3 @@ def _first_line(text: str) -> str:
     """The first line, cut at a word: a title."""
     line = " ".join(text.split("\n", 1)[0].split())
     return line if len(line) <= TITLE_CHARS else line[:TITLE_CHARS].rsplit(" ", 1)[0] + "…"
-
-
-def _use_recalled(memory: Memory, recalled: Iterable[RecalledSpan]) -> None:
-    """Counts a use of each added file that was recalled into a request."""
-    if used := _conversations(part for part in recalled if part.citation.kind == _PAGE):
-        memory.knowledge.used(used)
-
-
-def _use_cited(memory: Memory, answer: str, recalled: Iterable[RecalledSpan]) -> None:
-    """Counts a use of each recalled file that the answer cites, by reference or by name."""
-    pages = [part for part in recalled if part.citation.kind == _PAGE]
-    if used := _conversations(part for part in pages if _named(part, answer)):
-        memory.knowledge.used(used)
-
-
-def _named(part: RecalledSpan, answer: str) -> bool:
-    name = part.citation.title.rpartition("/")[2]
-    return part.citation.ref in answer or bool(name and name in answer)
-
-
-def _conversations(parts: Iterable[RecalledSpan]) -> list[str]:
-    return list(dict.fromkeys(part.citation.conversation for part in parts if part.citation.conversation))

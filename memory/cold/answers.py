@@ -103,17 +103,22 @@ class AnswerWriter:
         return self._settle(transaction)
 
     def abandon(
-        self, *, meta: ClearedFields = NO_FIELDS, usage: Usage | None = None, model: Cleared = EMPTY, ms: int = 0
+        self,
+        text: Cleared | None = None,
+        *,
+        meta: ClearedFields = NO_FIELDS,
+        usage: Usage | None = None,
+        model: Cleared = EMPTY,
+        ms: int = 0,
     ) -> Entry:
-        """Stores the text received so far, marked as incomplete."""
+        """Stores the text received so far, or `text` for it, marked as incomplete."""
 
         def transaction(connection: apsw.Connection) -> Entry:
             received, sound = chunk_text(connection, self.entry.seq)
-            text = joined([received, *self._waiting])
             return settle(
                 connection,
                 self.entry.seq,
-                text,
+                joined([received, *self._waiting]) if text is None else text,
                 _with_trust(self._meta(meta), sound),
                 self._store.analyse,
                 complete=False,

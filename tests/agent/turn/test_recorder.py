@@ -21,7 +21,7 @@ class FakeAnswer:
     def write(self, text: str) -> None:
         self.written += text
 
-    def abandon(self, *, meta: dict[str, Any], **_: Any) -> None:
+    def abandon(self, _text: object = None, *, meta: dict[str, Any], **_: Any) -> None:
         self.meta = meta
 
     def finish(self, text: str, *, meta: dict[str, Any], **_: Any) -> None:
