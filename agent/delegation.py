@@ -186,6 +186,7 @@ class _DelegatedTurn:
             assemble=self._assemble,
             compact=lambda planned, cause: session.context.compact(planned, model.counter, cause=cause),
             context_settings=session.config.context,
+            forgettings=session.memory.forgettings,
             warnings=tuple,
         )
 

@@ -275,6 +275,7 @@ class Session:
             assemble=self.assemble,
             compact=lambda planned, cause: context.compact(planned, model.counter, cause=cause),
             context_settings=self.config.context,
+            forgettings=self.memory.forgettings,
             summaries=self._summaries,
             hooks=self.hooks,
             steering=self.steering,

@@ -45,7 +45,7 @@ from foundation.clock import Clock
 from foundation.errors import Misuse
 from foundation.log import logger
 from foundation.paths import Workspace
-from foundation.privacy import NO_BYTES, Cleared, clear
+from foundation.privacy import Cleared, clear
 from memory.context_store import NewEpoch, SentRequest
 from memory.pages.types import OnPage
 from memory.records import Conversation, Entry, EntryKind
@@ -94,8 +94,8 @@ class Context:
             clock=clock,
             pictures=PictureReader(read_image),
         )
-        self._recording = threading.Lock()  # held while a request is recorded or an epoch is ended
-        self._forgotten: object = None  # what was forgotten by the last look
+        self._recording = threading.Lock()  # held while a request is recorded or a compaction undone
+        self._forgotten = memory.forgettings()  # by the last look
 
     def scope(self, conversation: Conversation | None) -> str:
         """The scope of the conversation, or of a new one: "" for the workspace's own."""
@@ -343,21 +343,13 @@ class Context:
             entry = carry_out_undo(components, planned, stored.number if stored else 0)
             return undo_receipt(planned, entry, before, after)
 
-    def begin_epoch(self, conversation: Conversation, reason: str) -> None:
-        """Ends the conversation's epoch, as after a forgetting: forgotten text must leave the head."""
-        with self._recording:
-            stored = self._memory.context_store.epoch(conversation.seq)
-            epoch = NewEpoch(stored.number if stored else 0, clear(reason), NO_BYTES)
-            self._memory.context_store.set_epoch(conversation.seq, epoch)
-            self.state.let_go()
-
     def _follow_forgetting(self) -> None:
         """Lets go of what was read before something was forgotten, by this process or another."""
-        prints = self._memory.forgotten_words.prints()
-        if prints and prints is not self._forgotten:
-            self._forgotten = prints
+        now = self._memory.forgettings()
+        if now is None or now != self._forgotten:
             self._memory.hot.look()
             self.state.let_go()
+        self._forgotten = now
 
     def _stored_epoch(self, conversation: Conversation) -> EpochState | None:
         stored = self._memory.context_store.epoch(conversation.seq)

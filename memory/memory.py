@@ -32,6 +32,7 @@ from memory.context_store import ContextStore
 from memory.conversations import Conversations
 from memory.errors import ForgedName, MemoryFailure
 from memory.forgotten.guard import ForgottenWords
+from memory.forgotten.journal import ForgetJournal
 from memory.hot import HotMemory
 from memory.hot.restore import FileRestorer
 from memory.knowledge.knowledge import Knowledge
@@ -126,6 +127,11 @@ class Memory:
     def forgotten_from_now(self) -> ForgottenWords:
         """What will be forgotten from now on: a request that is made now still holds it."""
         return ForgottenWords(self.workspace.forgotten, self.workspace.secret, to_ms(self._clock.now()))
+
+    def forgettings(self) -> frozenset[str] | None:
+        """What was forgotten so far, as the ids of the jobs; None while one runs, in any process. Blocks."""
+        journal = ForgetJournal(self.workspace.forgotten)
+        return None if journal.is_running else frozenset(journal.ids())
 
     @cached_property
     def restorer(self) -> FileRestorer:

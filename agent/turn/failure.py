@@ -1,5 +1,6 @@
-"""The failure of a turn as its last event: what is kept, and what to do."""
+"""The failure of a turn: as its last event, and out of its tasks."""
 
+import asyncio
 import errno
 from typing import Final
 
@@ -36,3 +37,10 @@ def turn_failure(error: PalimpsestError | OSError, *, is_message_stored: bool) -
 def reason_of(error: PalimpsestError | OSError) -> str:
     """The error as a sentence."""
     return error.message if isinstance(error, PalimpsestError) else f"{error.strerror or error}."
+
+
+async def ended(task: asyncio.Task[None]) -> None:
+    """Waits for the task and raises its error; a cancelled one has ended too."""
+    await asyncio.wait([task])
+    if not task.cancelled() and (error := task.exception()):
+        raise error

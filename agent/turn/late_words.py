@@ -25,10 +25,6 @@ class LateWords:
         """A message is stored now."""
         self._forgotten = self._memory.forgotten_from_now()
 
-    def __bool__(self) -> bool:
-        """Whether anything was forgotten since. Blocks."""
-        return bool(self._forgotten.prints())
-
     def without(self, text: str) -> str:
         """The text with `[forgotten]` for the words. Blocks."""
         prints = self._forgotten.prints()

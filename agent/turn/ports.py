@@ -10,6 +10,7 @@ from agent.hooks.hooks import SessionHooks
 from agent.permissions.policy import Policy
 from agent.spending.budget import Limit
 from agent.tools.registry import Toolbox, ToolOutput
+from agent.turn.forgetting_watch import Forgettings
 from agent.turn.recorder import AnswerRecorder
 from context import AssembledRequest, Attachment, Turn
 from context.compaction.compact import CompactionReceipt
@@ -191,6 +192,7 @@ class TurnPorts(Struct, frozen=True, kw_only=True):
     assemble: Callable[[Turn], AssembledRequest]
     compact: Callable[[ProjectedCompaction, str], CompactionReceipt]  # with its cause
     context_settings: ContextSettings
+    forgettings: Forgettings
     summaries: SummariesPort | None = None  # None: the extract, which every planned compaction has
     hooks: SessionHooks | None = None
     steering: SteeringPort = NoSteering()

@@ -177,8 +177,6 @@ class StoredTurn:
         self._echoes = self._echoes.sealing(request_nonces(assembled.request))
         self._recalled = self._recalled if turn.continuing else assembled.recalled
         self._context.record(self.conversation, None if turn.continuing else self._message, assembled)
-        if self._late_words:
-            self._context.begin_epoch(self.conversation, "something was forgotten")
         if not turn.continuing and turn.brought is None:
             use_recalled(self._memory, assembled.recalled)
         self._state.report = assembled.report

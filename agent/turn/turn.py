@@ -16,7 +16,9 @@ from agent.events import ContextOverflowed, SessionEvent
 from agent.permissions.action import PermissionAnswer
 from agent.turn.automatic_compaction import AutomaticCompaction
 from agent.turn.call_limits import REPEATS_ASKED, mistaken_calls, too_many_calls, too_many_repeats
-from agent.turn.failure import reason_of, turn_failure
+from agent.turn.failure import ended, turn_failure
+from agent.turn.forgetting_watch import ForgettingWatch
+from agent.turn.large_message import LargeMessage
 from agent.turn.model_events import session_event
 from agent.turn.overflow import OVERFLOW, OverflowRetry
 from agent.turn.ports import TurnInput, TurnPorts
@@ -56,6 +58,7 @@ class TurnRun:
         self._reloaded: list[str] = []  # files that this turn reported as changed
         self._overflow = OverflowRetry(ports.context_settings)
         self._compaction = AutomaticCompaction(ports, lambda: self._stopped)
+        self._forgetting = ForgettingWatch(ports.forgettings, lambda: self._stopped)
         self._steering = steering = Steering(ports.steering, self._cancel_answer)
         self._tool_calls = ToolCalls(ports.tools, ports.store, ports.permissions, ports.hooks, lambda: steering.waits)
 
@@ -202,8 +205,9 @@ class TurnRun:
             yield too_many_repeats(repeated)
 
     async def _begin(self) -> AsyncGenerator[SessionEvent, None]:
-        """Stores the message, after what is too large for the request is archived, and begins its memory search."""
+        """Stores the message and begins its memory search. What is too large for the window is archived first."""
         ports, self._is_message_stored = self._ports, False
+        await self._forgetting.settle()
         if ports.hooks:
             self._hook_text = await asyncio.to_thread(ports.hooks.before_message, self._message.text)
             for notice in self._hook_notices():
@@ -213,11 +217,13 @@ class TurnRun:
         for notice in await asyncio.to_thread(ports.reload):
             self._reloaded.append(notice.path)
             yield events.Notice(notice.level, str(notice))
-        await ports.prepare()
         if self._message.may_be_large:
-            async with aclosing(self._archive_large_texts()) as steps:
+            await ports.prepare()
+            large = LargeMessage(ports.large_texts, self._message, lambda: self._stopped)
+            async with aclosing(large.archive()) as steps:
                 async for event in steps:
                     yield event
+            self._message = large.message
             await self._begin_prefetch()  # its search finds what was just archived
         stored = await asyncio.to_thread(ports.store.message, self._message)
         self._is_message_stored = True
@@ -225,6 +231,7 @@ class TurnRun:
             yield event
         if ports.hooks:
             ports.hooks.note_conversation(ports.store.conversation.id)
+        await ports.prepare()
         for sentence in await ports.refresh_tools(lambda: self._stopped):
             yield events.Notice("info", sentence)
 
@@ -242,25 +249,6 @@ class TurnRun:
     def _calls_tools(self) -> bool:
         """Whether the newest answer ended with tool calls."""
         return self._outcome == AnswerEnd(StopReason.TOOL_CALLS)
-
-    async def _archive_large_texts(self) -> AsyncGenerator[SessionEvent, None]:
-        """Archives what does not fit the request. Where that fails, the message is stored as it was sent."""
-        large_texts = self._ports.large_texts
-        message, attachments = await asyncio.to_thread(large_texts.fold, self._message)
-        if not attachments:
-            return
-        yield events.Archiving(tuple(attachment.name for attachment in attachments))
-        try:
-            archived, troubles = await asyncio.to_thread(
-                large_texts.archive, message, attachments, lambda: self._stopped
-            )
-        except (PalimpsestError, OSError) as error:
-            if not self._stopped:
-                yield events.Notice("error", f"The text could not be archived: {reason_of(error)}")
-            return
-        self._message = archived
-        for trouble in troubles:
-            yield events.Notice("warning", trouble)
 
     async def _begin_prefetch(self) -> None:
         """Begins the search for what the message recalls; it runs while the message is stored."""
@@ -285,22 +273,38 @@ class TurnRun:
             steers=message.steers,
         )
 
+    async def _assemble(self, turn: Turn) -> AsyncGenerator[SessionEvent, None]:
+        """Assembles the request, after the compaction that it needs, and asks where it would pass a limit."""
+        ports = self._ports
+        while True:
+            if await self._forgetting.settle() and turn.prefetch is not None:
+                await self._begin_prefetch()
+                turn = replace(turn, prefetch=self._prefetch)
+            async with aclosing(self._compaction.run(turn, self._overflow.take_rejected())) as steps:
+                async for event in steps:
+                    yield event
+            if (assembled := self._compaction.assembled) is None or self._stopped:
+                return
+            turn, tokens = self._compaction.turn, assembled.report.total_tokens
+            while limit := await asyncio.to_thread(ports.budget.reached, ports.model.profile, tokens):
+                self._question = asyncio.get_running_loop().create_future()
+                yield events.SpendingLimitReached(limit, self._question)
+                if self._stopped or not (await self._question).granted:
+                    self._stopped = True
+                    return
+                ports.budget.lift(limit)
+            if not await self._forgetting.is_outdated():
+                return
+
     async def _request(self, turn: Turn) -> AsyncGenerator[SessionEvent, None]:
-        """Assembles and records the request, after the compaction that it needs."""
+        """Assembles and records the request."""
         ports, store = self._ports, self._ports.store
-        async with aclosing(self._compaction.run(turn, self._overflow.take_rejected())) as steps:
+        async with aclosing(self._assemble(turn)) as steps:
             async for event in steps:
                 yield event
         if (assembled := self._compaction.assembled) is None or self._stopped:
             return
-        turn, tokens = self._compaction.turn, assembled.report.total_tokens
-        while limit := await asyncio.to_thread(ports.budget.reached, ports.model.profile, tokens):
-            self._question = asyncio.get_running_loop().create_future()
-            yield events.SpendingLimitReached(limit, self._question)
-            if self._stopped or not (await self._question).granted:
-                self._stopped = True
-                return
-            ports.budget.lift(limit)
+        turn = self._compaction.turn
         slot = await asyncio.to_thread(store.request, assembled, turn)
         self._assembled = replace(assembled, request=replace(assembled.request, cache_slot=slot))
         reason = assembled.epoch_changed
@@ -333,7 +337,7 @@ class TurnRun:
                     yield shown
                 for notice in storage.take():
                     yield notice
-            await _ended(self._pump)
+            await ended(self._pump)
             self._steering.end_answer(self._outcome)
             if overflow := self._learn_overflow(recorder, self._assembled):
                 await asyncio.to_thread(recorder.abandon, failed=OVERFLOW)
@@ -386,10 +390,3 @@ class TurnRun:
                 if isinstance(event, AnswerEnd | AnswerError):
                     self._outcome = event
                 show(event)
-
-
-async def _ended(task: asyncio.Task[None]) -> None:
-    """Waits for the task; a cancelled one has ended too."""
-    await asyncio.wait([task])
-    if not task.cancelled() and (error := task.exception()):
-        raise error

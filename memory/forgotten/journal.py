@@ -14,13 +14,22 @@ import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from foundation.files import FileLock, list_names, make_private_folder, read_bytes, remove, write_atomically
+from foundation.files import (
+    FileLock,
+    is_lock_held,
+    list_names,
+    make_private_folder,
+    read_bytes,
+    remove,
+    write_atomically,
+)
 from foundation.program import PROGRAM
 from foundation.typed_json import decode_json
 from memory.errors import Damaged
 from memory.forgotten.fingerprints import Fingerprint
 
 _OPEN, _DONE = ".open.json", ".done.json"
+_LOCK: Final = "forget.lock"
 _NAME: Final = re.compile(r"f_[0-9a-z]{1,40}")
 
 
@@ -90,7 +99,12 @@ class ForgetJournal:
     def lock(self) -> FileLock:
         """Held by the process that forgets; not waited for."""
         make_private_folder(self.folder)
-        return FileLock(self.folder / "forget.lock", timeout=0)
+        return FileLock(self.folder / _LOCK, timeout=0)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a process works on a job now. Raises OSError."""
+        return is_lock_held(self.folder / _LOCK)
 
     def open_ids(self) -> list[str]:
         """The jobs that are not finished; reads names alone."""

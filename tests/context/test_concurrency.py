@@ -67,7 +67,6 @@ def others(talk: Talk, before: AssembledRequest) -> dict[str, Callable[[], objec
         "reload": talk.context.reload,
         "skills": talk.context.skills,
         "record": lambda: talk.context.record(conversation, None, before),
-        "begin_epoch": lambda: talk.context.begin_epoch(conversation, "forgotten"),
     }
 
 

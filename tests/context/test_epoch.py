@@ -96,14 +96,6 @@ def test_a_note_taken_back_is_told_too(talk: Talk) -> None:
     assert "<palimpsest-changes>" not in texts(talk.send("Four."))[-1]
 
 
-def test_forgetting_begins_an_epoch(talk: Talk) -> None:
-    talk.send("One.")
-    assert talk.conversation is not None
-    talk.context.begin_epoch(talk.conversation, "something was forgotten")
-    assert talk.send("Two.").epoch_changed == "something was forgotten"
-    assert talk.send("Three.").epoch_changed == ""
-
-
 def test_a_broken_system_yaml_leaves_the_last_good_one(talk: Talk) -> None:
     talk.write("system.yaml", "abilities: [You sing.]")
     first = talk.send("One.")

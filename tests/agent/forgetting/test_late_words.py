@@ -6,12 +6,23 @@ from pathlib import Path
 
 import pytest
 
-from agent.events import ContextReady, Notice, SessionEvent, TextDelta, ToolFinished
+from agent.events import (
+    AnswerStored,
+    ContextReady,
+    Notice,
+    SessionEvent,
+    SpendingLimitReached,
+    TextDelta,
+    ToolFinished,
+    UserStored,
+)
+from agent.permissions.action import PermissionAnswer
 from agent.services.forget import forget, plan
 from agent.session import Session
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import clear
+from memory.forgotten.journal import ForgetJournal
 from memory.memory import Memory
 from models.settings import ModelSettings
 from tests.agent.sessions import open_session, several_calls
@@ -48,8 +59,9 @@ def forget_elsewhere(workspace: Workspace) -> None:
 async def send(session: Session, at: type[SessionEvent]) -> list[SessionEvent]:
     """The turn's events; something is forgotten at the first event of that type."""
     seen: list[SessionEvent] = []
-    async for event in session.send("What was it again?"):
+    async for event in session.send("What was the code again?"):
         if isinstance(event, at) and not any(isinstance(one, at) for one in seen):
+            await asyncio.sleep(0.5)  # the search for what the message recalls has ended
             await asyncio.to_thread(forget_elsewhere, session.workspace)
         seen.append(event)
     return seen
@@ -114,3 +126,57 @@ async def test_what_is_said_after_it_is_stored(session: Session, server: Loopbac
     async for _ in session.send(f"It is {CODE}, remember?"):
         pass
     assert [CODE in text for text in await stored(session)] == [False, False, True, True]
+
+
+async def test_what_was_recalled_before_is_neither_sent_nor_stored(
+    session: Session, workspace: Workspace, server: Loopback
+) -> None:
+    server.plays(chat("Noted."), chat("I do not know."))
+    async for _ in session.send(f"Keep in mind that the code is {CODE}."):
+        pass
+    session.new()
+    seen = await send(session, UserStored)
+    assert CODE not in str(server.posts[-1].json)
+    assert not any(CODE in str(entry.sent) for entry in session.memory.conversations.all_entries(2))
+    assert any(isinstance(event, AnswerStored) for event in seen)
+    await session.close()
+    assert places_of(workspace.root, [CODE]) == {}
+
+
+async def test_a_request_that_waits_for_a_person_is_made_anew(
+    workspace: Workspace, server: Loopback, tmp_path: Path
+) -> None:
+    memory = Memory.open(workspace, SystemClock())
+    memory.hot.remember(clear(f"the code is {CODE}"))
+    memory.close()
+    models = ModelSettings(window=64_000, retries=0, daily_tokens=50_000)
+    session = open_session(workspace, tmp_path, server, models=models)
+    server.plays(chat("One.", prompt_tokens=60_000), chat("Two."))
+    async for _ in session.send("One?"):
+        pass
+    session.new()
+    async for event in session.send("Two?"):
+        if isinstance(event, SpendingLimitReached):
+            await asyncio.to_thread(forget_elsewhere, workspace)
+            event.answer.set_result(PermissionAnswer(True))
+    assert [CODE in str(post.json) for post in server.posts if "messages" in str(post.json)] == [True, False]
+    await session.close()
+    assert places_of(workspace.root, [CODE]) == {}
+
+
+async def test_a_request_waits_while_a_forgetting_runs(session: Session, server: Loopback) -> None:
+    server.plays(chat("Yes."))
+    lock = ForgetJournal(session.workspace.forgotten).lock()
+    lock.acquire()
+    asked = asyncio.ensure_future(send(session, TextDelta))
+    await asyncio.sleep(0.5)
+    assert server.posts == []
+    lock.release()
+    assert any(isinstance(event, AnswerStored) for event in await asked)
+
+
+async def test_a_message_is_stored_before_the_server_is_asked(session: Session, server: Loopback) -> None:
+    server.plays(chat("Yes."))
+    async for event in session.send("Are you there?"):
+        if isinstance(event, UserStored):
+            assert server.requests == []

@@ -205,6 +205,7 @@ async def run(log: list[str], model: FakeModel, *, fails: str = "") -> list[Sess
         assemble=lambda _turn: AssembledRequest(request=request, report=REPORT, epoch=EpochState()),
         compact=lambda _planned, _cause: CompactionReceipt(text="", entries=0),
         context_settings=ContextSettings(),
+        forgettings=frozenset[str],
         warnings=tuple,
     )
     seen: list[SessionEvent] = []
