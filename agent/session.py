@@ -1,8 +1,7 @@
 """A session: one conversation at a time in one workspace, for any face.
 
 A face iterates `send`; what an event shows is already on its way to disk. No module of a face is imported here. Methods
-that read or write the store are asynchronous and run it in a thread, so that a locked store never blocks the event
-loop.
+that use the store are asynchronous and run it in a thread: a locked store never blocks the event loop.
 """
 
 import asyncio
