@@ -12,6 +12,7 @@ from memory.cold import ColdStore
 from memory.cold.sql import fetch, first, run
 from memory.cold.sync_clock import AHEAD_YEARS, is_believable
 from memory.errors import Damaged
+from memory.forgotten.tombstones import Tombstones
 from memory.sync.encryption import Keys
 from memory.sync.errors import NewerSegment, NoKey, SegmentDamaged
 from memory.sync.inbox import Inbox, Taken
@@ -48,12 +49,14 @@ class OtherLogs:
         cold: ColdStore,
         place: BackupPlace,
         keys: Keys | None,
+        tombstones: Tombstones,
         *,
         takes_plain: bool = True,
     ) -> None:
         self._cold = cold
         self._place = place
         self._keys = keys
+        self._tombstones = tombstones
         self._takes_plain = takes_plain
         self.new_devices: list[NewDevice] = []
         self._known: dict[str, str] = {}  # what was noted of each segment: "" for one that was read
@@ -129,7 +132,7 @@ class OtherLogs:
 
     def _apply(self, db: apsw.Connection, segment: Segment, operations: Sequence[Operation]) -> Taken:
         shown = visible_line(segment.name)[:_LONGEST_NAME]
-        inbox = Inbox(db, self._cold.clock, self._cold.analyse, self._cold.secret)
+        inbox = Inbox(db, self._cold.clock, self._cold.analyse, self._cold.secret, self._tombstones)
         taken = inbox.take(operations, f"{shown} ({segment.device})")
         if first(db, "SELECT 1 FROM sync_devices WHERE id = ?", (segment.device,)) is None:
             self.new_devices.append(NewDevice(segment.device, shown))
