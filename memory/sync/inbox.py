@@ -47,7 +47,8 @@ from models.messages import Role
 DEVICE: Final = "device"
 """Meta of an entry that came from another device: the name and id of that device."""
 _NEEDED: Final = "SELECT DISTINCT needs FROM sync_waiting WHERE conversation = ?"
-_KINDS: Final = frozenset({"chat", "delegate", "archive"})
+KINDS: Final = frozenset({"chat", "delegate", "archive", "knowledge"})
+"""Kinds of conversations that are taken."""
 
 
 class Taken(Struct, frozen=True):
@@ -130,7 +131,7 @@ class Inbox:
     def _conversation(self, key: ConversationKey) -> int | None:
         """The seq of the conversation, made where it is not there; None for a deleted one."""
         source, id_ = _cleared_name(key.source), _cleared_name(key.id)
-        if key.kind not in _KINDS or not id_ or is_deleted(self._db, source, id_):
+        if key.kind not in KINDS or not id_ or is_deleted(self._db, source, id_):
             return None
         created = parse_ms(key.created_ms)
         made = insert_conversation(self._db, self._clock, EMPTY, source=source, id=id_, kind=key.kind, created=created)

@@ -15,10 +15,11 @@ from foundation.clock import to_ms
 from foundation.privacy import TextSource, clear
 from memory.cold.deletions import Deletion
 from memory.cold.entries import entries_at
+from memory.cold.file_places import KIND, spots
 from memory.cold.note_lines import pack_lines, stored_heard, stored_lines
 from memory.cold.sql import SqlRow, batches, each, fetch, first, marks, run
 from memory.cold.sync_values import stored_keys
-from memory.records import TRUST, Entry, EntryKind
+from memory.records import READ_BY, TRUST, Entry, EntryKind
 from memory.sync.limits import MOST_NOTE, fitting_text
 from memory.sync.note_store import MOST
 from memory.sync.operation import (
@@ -183,6 +184,8 @@ class SegmentContent(Struct, frozen=True):
     others: tuple[Operation, ...]
     ids: dict[int, str]
     """The ids of entries that summaries name, by seq."""
+    read_by: dict[int, str]
+    """The text recognition that read files of knowledge, by the seqs of their entries."""
 
 
 def content_of(db: apsw.Connection, number: int) -> SegmentContent:
@@ -205,6 +208,7 @@ def content_of(db: apsw.Connection, number: int) -> SegmentContent:
         tuple((entry, keys[entry.conversation_seq], _parent_id(db, entry)) for entry in entries),
         (*deletions, *forgotten, *names, *values, *notes),
         _named(db, entries),
+        _read_by(db, entries, keys),
     )
 
 
@@ -218,6 +222,8 @@ def operations_of(content: SegmentContent, text_of: Callable[[Entry], str | None
         if entry.kind is EntryKind.PAGE:  # a file is kept here to the byte; its secrets go nowhere
             text = clear(text, TextSource.OTHER)
         meta = by_ids(entry.meta, content.ids) if entry.kind is EntryKind.SUMMARY else entry.meta
+        if engine := content.read_by.get(entry.seq):
+            meta = {**meta, READ_BY: engine}
         made.append(
             EntryOperation(
                 conversation=key,
@@ -239,7 +245,7 @@ def _fitting_meta(meta: dict[str, Any]) -> dict[str, Any]:
     """The meta as other devices take it: of one that is too large only its trust, and what names entries."""
     if meta_fits(meta):
         return meta
-    kept = {**references_of(meta), **({TRUST: meta[TRUST]} if TRUST in meta else {})}
+    kept = {**references_of(meta), **{name: meta[name] for name in (TRUST, READ_BY) if name in meta}}
     return kept if meta_fits(kept) else {}
 
 
@@ -304,6 +310,13 @@ def _note(row: SqlRow) -> NoteOperation:
         heard=stored_heard(heard),
         renamed=renamed,
     )
+
+
+def _read_by(db: apsw.Connection, entries: list[Entry], keys: dict[int, ConversationKey]) -> dict[int, str]:
+    files = [entry for entry in entries if keys[entry.conversation_seq].kind == KIND]
+    found = {entry.seq: spots(db, entry.conversation_seq, entry.seq, 0, entry.chars) for entry in files}
+    engines = {seq: next((span.read_by for span in spans if span.read_by), "") for seq, spans in found.items()}
+    return {seq: engine for seq, engine in engines.items() if engine}
 
 
 def _named(db: apsw.Connection, entries: list[Entry]) -> dict[int, str]:
