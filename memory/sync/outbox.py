@@ -72,6 +72,9 @@ _VALUES: Final = """SELECT c.source, c.id, c.kind, c.created_ms, s.field, s.valu
     FROM sync_values s JOIN conversations c ON c.seq = s.conversation
     WHERE s.own = 1 AND s.segment = ? ORDER BY s.seq"""
 
+FORGOTTEN_NOTES: Final = """own = 1 AND (forgotten <> x'' OR renamed <> 0)
+    AND device <> (SELECT id FROM sync_device)"""
+"""SQL: versions of notes that other devices wrote, and that tell them of lines or names that were forgotten."""
 _OWN_NOTES: Final = """SELECT id, path, parents, body, clock, device, forgotten, heard, renamed FROM sync_notes
     WHERE own = 1 AND segment = ? ORDER BY clock, id"""
 
@@ -90,26 +93,26 @@ def assign(db: apsw.Connection) -> int:
 
 def assign_deletions(db: apsw.Connection) -> int:
     """Puts deletions and forgettings that are in no segment into one, with the titles and labels that remain of those,
-    and nothing else; its number, 0 where none is new.
+    and versions of notes of other devices without their forgotten lines and names, and nothing else; its number, 0
+    where none is new.
 
     That is the last segment only where every location has it: else it would bring something there that was not sent.
     """
-    remaining = [seq for (seq,) in fetch(db, _REMAINING)]
-    chosen: tuple[list[Any], ...] = (
-        [],
-        remaining,
-        _new_deletions(db),
-        [],
-        _new_tombstones(db),
-        _new_forgotten_names(db),
-    )
-    if not any(chosen):
-        return 0
-    number, _ = _open_segment(db)
+    number, size = _open_segment(db)
     having = "SELECT location FROM sync_written WHERE number = ? AND current = 1"
     if first(db, f"SELECT 1 FROM sync_written WHERE location NOT IN ({having})", (number,)) is not None:
-        number = fetch(db, "SELECT segment FROM sync_device")[0][0] + 1
-    return _put(db, number, chosen)
+        number, size = fetch(db, "SELECT segment FROM sync_device")[0][0] + 1, 0
+    chosen = _chosen_deletions(db, size)
+    if size and not any(chosen):  # what is next is too long for it
+        number, chosen = number + 1, _chosen_deletions(db, 0)
+    return _put(db, number, chosen) if any(chosen) else 0
+
+
+def _chosen_deletions(db: apsw.Connection, size: int) -> tuple[list[Any], ...]:
+    """The same as `_chosen`, for deletions and forgettings."""
+    remaining = [seq for (seq,) in fetch(db, _REMAINING)]
+    notes, _ = _fitting(_note_sizes(db, f"segment IS NULL AND {FORGOTTEN_NOTES} LIMIT {_NOTES}"), size)
+    return [], remaining, _new_deletions(db), notes, _new_tombstones(db), _new_forgotten_names(db)
 
 
 def _put(db: apsw.Connection, number: int, chosen: tuple[list[Any], ...]) -> int:
