@@ -30,6 +30,8 @@ RESTORED_FROM, MIRROR = "from", "mirror"
 """Meta of an entry that a repair brought back from a mirror: `{"from": "mirror"}`."""
 TRUST = "trust"
 """Meta of an entry whose text was uncertain already when it was stored: `{"trust": "approximate"}`."""
+READ_BY = "read_by"
+"""Meta of an entry from another device: the text recognition that read it there from a picture."""
 
 _DAMAGED = {
     "text": "Its text is damaged: it is not the one that was stored, for its SHA-256 differs.",
@@ -114,6 +116,8 @@ class Entry(Struct, frozen=True, kw_only=True):
             said.append("It came back from a file that can be edited by hand: nothing vouches for its words.")
         elif self.meta.get(TRUST) == Trust.APPROXIMATE:
             said.append("It was damaged already when it was stored here: nothing vouches for its words.")
+        elif self.meta.get(READ_BY):
+            said.append("Text recognition read it from a picture: nothing vouches for its words.")
         return tuple(said)
 
     @property

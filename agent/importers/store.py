@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from agent.importers.names import ImportNames, entry_hash, entry_hash_in_file, legacy_entry_id
 from agent.importers.record import BadRecord, ConversationLeaf, ImportRecord, ParsedRecord
+from foundation.clock import to_ms
 from foundation.privacy import EMPTY, Cleared, TextSource, as_made, clear, cleared_fields, examine
 from memory.conversations import Conversations, HeldEntry, ImportedConversation
 from memory.errors import AlreadyExists, NotFound
@@ -24,14 +25,7 @@ RESTORED = as_made("palimpsest")
 MAX_REPORTED = 200
 """Bad records that are listed; the others are only counted."""
 
-_ENTRY_ERRORS = (
-    NotFound,
-    AlreadyExists,
-    ValueError,
-    TypeError,
-    OverflowError,
-    RecursionError,
-)
+_ENTRY_ERRORS = (NotFound, AlreadyExists, ValueError, TypeError, OverflowError, RecursionError)
 """Errors caused by a single entry; any other one concerns the store itself."""
 
 OnImported = Callable[[int], None]
@@ -119,7 +113,10 @@ class ImportWriter:
             self._above_left_out[(*self._key(named), named.id)] = named.parent
 
     def _has_forgotten_text(self, record: ImportRecord) -> bool:
-        return bool(self._tombstones.all()) and self._tombstones.has_text(clear(record.text, TextSource.OTHER))
+        if not self._tombstones.all():
+            return False
+        written_ms = to_ms(record.time) if record.time else 0
+        return self._tombstones.has_text(clear(record.text, TextSource.OTHER), written_ms)
 
     def _is_forgotten(self, named: _NamedRecord, id_: str) -> bool:
         source, conversation = self._key(named)

@@ -8,7 +8,7 @@ from msgspec import Struct, field
 
 from foundation.clock import to_ms
 from foundation.errors import Misuse
-from memory.cold.encoding import to_text
+from memory.cold.encoding import to_bytes, to_text
 from memory.cold.sql import fetch
 from memory.errors import Damaged, NotFound
 from memory.forget.copies import look_at_copies
@@ -22,6 +22,9 @@ from memory.records import Conversation
 
 SHORTEST_PHRASE = 2  # characters
 _HOLDS = "holds the words"
+_KNOWN = """SELECT conversation FROM knowledge WHERE ?1 IN (id, name, source)
+    UNION SELECT seq FROM conversations WHERE kind = 'knowledge' AND title = ?2
+        AND seq NOT IN (SELECT conversation FROM knowledge)"""  # of another device
 _TITLES = """SELECT title FROM conversations
     UNION ALL SELECT CAST(source || char(10) || name || char(10) || root AS BLOB) FROM knowledge"""
 
@@ -149,8 +152,7 @@ def _file(memory: Memory, name: str) -> Chosen | None:
         return Chosen(title=f"all of {name}", lines=dict.fromkeys(lines))
     if is_note(name) and memory.versions.store.versions(name):
         return Chosen(title=f"all of {name}", past=dict.fromkeys(_past_lines(memory, name)))
-    sql = "SELECT conversation FROM knowledge WHERE ? IN (id, name, source)"
-    seqs = [seq for (seq,) in memory.cold.read(lambda db: fetch(db, sql, (name,)))]
+    seqs = [seq for (seq,) in memory.cold.read(lambda db: fetch(db, _KNOWN, (name, to_bytes(name))))]
     return Chosen(title=f"the file {name}", conversations=dict.fromkeys(seqs)) if seqs else None
 
 

@@ -48,14 +48,14 @@ def put_tombstones(work: ForgetWork) -> StepCounts:
     """Writes down what no import and no sync may bring back. First: what comes meanwhile is refused already."""
     memory, stones = work.memory, list[EntryTombstone]()
     tombstones = memory.conversations.tombstones
-    known = tombstones.tokens()
+    known, with_text = tombstones.tokens(), tombstones.tokens_with_text()
     for seqs in batches(list(work.job.entries)):
         for entry in memory.conversations.entries(seqs).values():
-            stones += _stone(work, entry.conversation_seq, entry.id, entry.seq, known)
+            stones += _stone(work, entry.conversation_seq, entry.id, entry.seq, with_text)
             stones += _stones_beside(work, entry, known, is_forgotten=True)
     for conversation in work.job.conversations:
         for entry in memory.conversations.all_entries(conversation):
-            stones += _stone(work, conversation, entry.id, entry.seq, known)
+            stones += _stone(work, conversation, entry.id, entry.seq, with_text)
     for seqs in batches(list(work.job.beside)):
         for entry in memory.conversations.entries(seqs).values():
             stones += _stones_beside(work, entry, known)
@@ -196,17 +196,19 @@ def _stones_beside(
 
 
 def _stone(
-    work: ForgetWork, conversation: int, entry: str, seq: int, known: frozenset[str]
+    work: ForgetWork, conversation: int, entry: str, seq: int, with_text: frozenset[str]
 ) -> Sequence[EntryTombstone]:
-    memory = work.memory
+    """The tombstone of an entry, with its text: where another device forgot it, only its name is known so far."""
+    memory, tombstones = work.memory, work.memory.conversations.tombstones
     whose = memory.conversations.at(conversation)
     token = ForgottenName(whose.source, whose.id, entry).token
-    if token in known:
+    if token in with_text:
         return ()
-    text = ""
     try:
         text = memory.passage(memory.cold.entry(seq)).text
     except MemoryFailure:
         text = ""
-    hashed = memory.conversations.tombstones.hash_of(text)
+    hashed = tombstones.hash_of(text)
+    if not hashed and token in tombstones.tokens():
+        return ()
     return (EntryTombstone(token=token, forgotten_ms=work.job.begun_ms, text=hashed),)

@@ -40,7 +40,9 @@ class ForgottenEarlier:
 
     def has_text(self, text: str, written_ms: int) -> bool:
         """Whether a text of that moment was forgotten, or holds words that were: for an entry whose name is lost."""
-        return self._tombstones.has_text(text) or self.words(written_ms).holds(text.encode("utf-8", "surrogatepass"))
+        return self._tombstones.has_text(text, written_ms) or self.words(written_ms).holds(
+            text.encode("utf-8", "surrogatepass")
+        )
 
     def without(self, name: str, written_ms: int) -> str:
         """A title, label or tag of that moment, with `[forgotten]` in the place of words that were forgotten later."""

@@ -129,7 +129,7 @@ class Tombstones:
         self._lock = Lock()
         self._read: tuple[tuple[Signature, Signature], tuple[EntryTombstone, ...]] | None = None
         self._tokens: frozenset[str] = frozenset()
-        self._texts: frozenset[str] = frozenset()
+        self._texts: dict[str, int] = {}  # when each was forgotten last
 
     def all(self) -> tuple[EntryTombstone, ...]:
         """Every tombstone, oldest first; quick where the file did not change. Raises OSError."""
@@ -141,8 +141,15 @@ class Tombstones:
                 stones = _union(_parsed(self._path), _parsed(self._copy))
                 self._read = (signatures, stones)
                 self._tokens = frozenset(stone.token for stone in stones)
-                self._texts = frozenset(stone.text for stone in stones if stone.text)
+                self._texts = {}
+                for stone in stones:
+                    if stone.text:
+                        self._texts[stone.text] = max(stone.forgotten_ms, self._texts.get(stone.text, 0))
             return self._read[1]
+
+    def tokens_with_text(self) -> frozenset[str]:
+        """The tokens of forgotten entries whose texts are known again, too."""
+        return frozenset(stone.token for stone in self.all() if stone.text)
 
     def tokens(self) -> frozenset[str]:
         """The tokens of all forgotten entries: what is told to other devices."""
@@ -152,9 +159,11 @@ class Tombstones:
         """Whether the entry of that name was forgotten, or its name alone."""
         return not self.tokens().isdisjoint((name.token, name.given_up))
 
-    def has_text(self, text: str) -> bool:
-        """Whether an entry of exactly this text was forgotten, whatever its name."""
-        return bool(self.all() and self._texts) and self.hash_of(text) in self._texts
+    def has_text(self, text: str, written_ms: int = 0) -> bool:
+        """Whether an entry of exactly this text was forgotten at that moment or later, whatever its name: what is said
+        again later is kept. 0: it bears no time."""
+        forgotten_ms = self._texts.get(self.hash_of(text)) if self.all() and self._texts else None
+        return forgotten_ms is not None and written_ms <= forgotten_ms
 
     def hash_of(self, text: str) -> str:
         """The hash by which a text is known again; "" for one that is too short for that."""

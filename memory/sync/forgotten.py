@@ -64,15 +64,20 @@ def take_tombstone(db: apsw.Connection, operation: ForgettingOperation) -> int:
 
 
 def note_own(db: apsw.Connection, tokens: Collection[str], now_ms: int) -> None:
-    """Has other devices told of these tombstones of this workspace."""
-    sql = "INSERT OR IGNORE INTO sync_forgotten (token, forgotten_ms) VALUES (?, ?)"
-    run_many(db, sql, [(token, now_ms) for token in sorted(tokens)])
+    """Has other devices told of these tombstones of this workspace, and blanks what waits."""
+    put_own(db, tokens, now_ms)
     blank_waiting(db)
 
 
-def foreign_tokens(db: apsw.Connection) -> frozenset[str]:
-    """Tokens of the entries that other devices forgot."""
-    return frozenset(token for (token,) in fetch(db, "SELECT token FROM sync_forgotten WHERE own = 0"))
+def put_own(db: apsw.Connection, tokens: Collection[str], now_ms: int) -> None:
+    """The same for tombstones of what is not here yet."""
+    sql = "INSERT OR IGNORE INTO sync_forgotten (token, forgotten_ms) VALUES (?, ?)"
+    run_many(db, sql, [(token, now_ms) for token in sorted(tokens)])
+
+
+def forgotten_tokens(db: apsw.Connection) -> frozenset[str]:
+    """Tokens of the entries that were forgotten on any device."""
+    return frozenset(token for (token,) in fetch(db, "SELECT token FROM sync_forgotten"))
 
 
 def blank_waiting(db: apsw.Connection) -> None:

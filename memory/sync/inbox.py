@@ -13,7 +13,7 @@ import apsw
 import msgspec
 from msgspec import Struct, structs
 
-from foundation.clock import Clock, parse_ms
+from foundation.clock import Clock, parse_ms, to_ms
 from foundation.privacy import EMPTY, Cleared, TextSource, clear, cleared_fields, cleared_id
 from memory.cold import deletions
 from memory.cold.conversations import insert_conversation
@@ -22,10 +22,11 @@ from memory.cold.entries import insert_entry
 from memory.cold.integrity.row_hashes import seal_rows
 from memory.cold.sql import batches, fetch, first, marks, run
 from memory.cold.sync_clock import see
+from memory.forgotten.tombstones import ForgottenName, Tombstones
 from memory.records import EntryAnalyser, EntryDraft, EntryKind
 from memory.sync.entry_ids import EntryIds
 from memory.sync.errors import SegmentDamaged
-from memory.sync.forgotten import blank_waiting, is_deleted, known_entry, take_tombstone
+from memory.sync.forgotten import blank_waiting, is_deleted, known_entry, put_own, take_tombstone
 from memory.sync.lineage import with_known_lineage
 from memory.sync.note_store import take_version
 from memory.sync.operation import (
@@ -46,7 +47,8 @@ from models.messages import Role
 DEVICE: Final = "device"
 """Meta of an entry that came from another device: the name and id of that device."""
 _NEEDED: Final = "SELECT DISTINCT needs FROM sync_waiting WHERE conversation = ?"
-_KINDS: Final = frozenset({"chat", "delegate", "archive"})
+KINDS: Final = frozenset({"chat", "delegate", "archive", "knowledge"})
+"""Kinds of conversations that are taken."""
 
 
 class Taken(Struct, frozen=True):
@@ -75,11 +77,13 @@ class Inbox:
         clock: Clock,
         analyse: EntryAnalyser,
         secret: bytes,
+        tombstones: Tombstones,
     ) -> None:
         self._db = db
         self._clock = clock
         self._analyse = analyse
         self._secret = secret
+        self._tombstones = tombstones
         self._device = ""
         self._ids = EntryIds(db)
 
@@ -127,7 +131,7 @@ class Inbox:
     def _conversation(self, key: ConversationKey) -> int | None:
         """The seq of the conversation, made where it is not there; None for a deleted one."""
         source, id_ = _cleared_name(key.source), _cleared_name(key.id)
-        if key.kind not in _KINDS or not id_ or is_deleted(self._db, source, id_):
+        if key.kind not in KINDS or not id_ or is_deleted(self._db, source, id_):
             return None
         created = parse_ms(key.created_ms)
         made = insert_conversation(self._db, self._clock, EMPTY, source=source, id=id_, kind=key.kind, created=created)
@@ -135,9 +139,11 @@ class Inbox:
 
     def _take_entry(self, conversation: int, operation: EntryOperation) -> int:
         """Takes the entry, and those that waited for it; their number."""
-        ready, count = [(known_entry(self._db, _with_cleared_names(operation)), self._device)], 0
+        ready, count = [(_with_cleared_names(operation), self._device)], 0
         while ready:
             entry, device = ready.pop()
+            self._refuse_forgotten_text(conversation, entry)
+            entry = known_entry(self._db, entry)
             if missing := self._missing(conversation, entry):
                 self._wait(conversation, entry, device, missing)
             elif self._insert(conversation, entry, device):
@@ -146,8 +152,7 @@ class Inbox:
         return count
 
     def _insert(self, conversation: int, operation: EntryOperation, device: str) -> bool:
-        """Stores an entry whose parent is here, a forgotten one without its words; whether it was new."""
-        operation = known_entry(self._db, operation)
+        """Stores an entry whose parent is here; whether it was new."""
         id_ = _cleared_name(operation.id)
         if self._seq_of(conversation, id_) is not None:
             return False
@@ -180,6 +185,16 @@ class Inbox:
             sql = "UPDATE conversations SET updated_ms = max(updated_ms, ?) WHERE seq = ?"
             run(self._db, sql, (operation.time_ms, conversation))
         return True
+
+    def _refuse_forgotten_text(self, conversation: int, operation: EntryOperation) -> None:
+        """Forgets a new entry of an import whose text was forgotten here under another name, as an import here leaves
+        it out; other devices are told of its name. What a person says on another device stays."""
+        key = operation.conversation
+        if not (key.source and self._tombstones.all()) or self._seq_of(conversation, operation.id) is not None:
+            return
+        if self._tombstones.has_text(clear(to_text(operation.text), TextSource.OTHER), operation.time_ms):
+            token = ForgottenName(key.source, key.id, operation.id).token
+            put_own(self._db, [token], to_ms(self._clock.now()))
 
     def _waiting_for(self, conversation: int, id_: str) -> list[tuple[EntryOperation, str]]:
         """The entries that waited for this one, each with its device. They wait no longer."""

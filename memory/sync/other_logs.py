@@ -12,18 +12,28 @@ from memory.cold import ColdStore
 from memory.cold.sql import fetch, first, run
 from memory.cold.sync_clock import AHEAD_YEARS, is_believable
 from memory.errors import Damaged
+from memory.forgotten.tombstones import Tombstones
 from memory.sync.encryption import Keys
 from memory.sync.errors import NewerSegment, NoKey, SegmentDamaged
-from memory.sync.inbox import Inbox, Taken
+from memory.sync.inbox import KINDS, Inbox, Taken
 from memory.sync.limits import MOST_STORED
 from memory.sync.names import SegmentName
-from memory.sync.operation import DeletionOperation, ForgettingOperation, NoteOperation, Operation, ValueOperation
+from memory.sync.operation import (
+    DeletionOperation,
+    EntryOperation,
+    ForgettingOperation,
+    ForgottenNamesOperation,
+    NoteOperation,
+    Operation,
+    ValueOperation,
+)
 from memory.sync.segment import Segment, decode_segment, too_large
 
 _LONGEST_NAME = 60
 _COPY = "is a copy of a segment that another program made. It was not read, and may hold forgotten words: delete it."
 _AT_ONCE = 100  # operations of a transaction: some 60 ms
 _NOTES_AT_ONCE = 1_000
+_READER = 1  # 0 left out files of knowledge: what it read is read once more
 
 
 class Unread(Struct, frozen=True):
@@ -48,15 +58,17 @@ class OtherLogs:
         cold: ColdStore,
         place: BackupPlace,
         keys: Keys | None,
+        tombstones: Tombstones,
         *,
         takes_plain: bool = True,
     ) -> None:
         self._cold = cold
         self._place = place
         self._keys = keys
+        self._tombstones = tombstones
         self._takes_plain = takes_plain
         self.new_devices: list[NewDevice] = []
-        self._known: dict[str, str] = {}  # what was noted of each segment: "" for one that was read
+        self._known: dict[str, str] = {}  # why segments could not be read
         self._notes: dict[str, str] = {}  # not written yet
 
     def read(
@@ -68,9 +80,9 @@ class OtherLogs:
         that was not applied to its end is applied once more: what is there is not taken again.
         """
         where = self._place.name
-        sql = "SELECT name, problem FROM sync_read WHERE location = ?"
+        sql = "SELECT name, problem FROM sync_read WHERE location = ? AND problem <> ''"
         self._known = dict(self._cold.read(lambda db: fetch(db, sql, (where,))))
-        done = {name for name, problem in self._known.items() if not problem}
+        done = self._cold.read(lambda db: read_segments(db, where))
         try:
             result = self._read(names, listed, lambda text, name: name.device == own or text in done, should_stop)
         finally:
@@ -95,7 +107,8 @@ class OtherLogs:
             if (segment := self._opened(name, text, listed[text])) is None:
                 continue
             believed = self._believed(segment.operations)
-            for batch in _batches(believed):
+            known = [each for each in believed if _kind_of(each) in KINDS]
+            for batch in _batches(known):
                 try:
                     taken += self._cold.write(lambda db, segment=segment, batch=batch: self._apply(db, segment, batch))
                 except SegmentDamaged as error:
@@ -104,9 +117,9 @@ class OtherLogs:
                 if should_stop():
                     return taken, count, True
             else:
-                problem = "" if len(believed) == len(segment.operations) else _wrong_clock(name, segment)
-                if problem:
-                    self._note(text, problem)
+                if len(known) < len(segment.operations):
+                    wrong = _wrong_clock(name, segment) if len(believed) < len(segment.operations) else ""
+                    self._note(text, wrong or _unknown_kinds(name, segment))
                     continue
                 self._cold.write(lambda db, text=text: self._record(db, text, ""))
                 count += 1
@@ -129,7 +142,7 @@ class OtherLogs:
 
     def _apply(self, db: apsw.Connection, segment: Segment, operations: Sequence[Operation]) -> Taken:
         shown = visible_line(segment.name)[:_LONGEST_NAME]
-        inbox = Inbox(db, self._cold.clock, self._cold.analyse, self._cold.secret)
+        inbox = Inbox(db, self._cold.clock, self._cold.analyse, self._cold.secret, self._tombstones)
         taken = inbox.take(operations, f"{shown} ({segment.device})")
         if first(db, "SELECT 1 FROM sync_devices WHERE id = ?", (segment.device,)) is None:
             self.new_devices.append(NewDevice(segment.device, shown))
@@ -156,8 +169,8 @@ class OtherLogs:
             self._cold.write(write)
 
     def _record(self, db: apsw.Connection, name: str, problem: str) -> None:
-        sql = "INSERT OR REPLACE INTO sync_read (location, name, problem) VALUES (?, ?, ?)"
-        run(db, sql, (self._place.name, name, problem))
+        sql = "INSERT OR REPLACE INTO sync_read (location, name, problem, reader) VALUES (?, ?, ?, ?)"
+        run(db, sql, (self._place.name, name, problem, _READER))
 
     def _forget_missing(self, names: Mapping[str, SegmentName]) -> None:
         """Drops the notes of files that are not there any more and could not be read."""
@@ -189,6 +202,24 @@ def _wrong_clock(name: SegmentName, segment: Segment) -> str:
     )
 
 
+def _kind_of(operation: Operation) -> str:
+    """The kind of the conversation that it belongs to; one that is taken where it belongs to none."""
+    match operation:
+        case EntryOperation() | ValueOperation() | ForgottenNamesOperation():
+            return operation.conversation.kind
+        case _:
+            return "chat"
+
+
+def _unknown_kinds(name: SegmentName, segment: Segment) -> str:
+    shown = visible_line(segment.name)[:_LONGEST_NAME]
+    kinds = visible_line(", ".join(sorted({*map(_kind_of, segment.operations)} - KINDS)))[:_LONGEST_NAME]
+    return (
+        f"{name}: {shown} wrote something of a kind that this version does not know ({kinds}). That was not taken. "
+        "Upgrade this device; it is taken then."
+    )
+
+
 def _batches(operations: Sequence[Operation]) -> Iterator[Sequence[Operation]]:
     """The operations in small transactions, deletions first; one without any for an empty segment."""
     ordered = sorted(operations, key=lambda each: not isinstance(each, DeletionOperation | ForgettingOperation))
@@ -202,6 +233,12 @@ def foreign_objects(place: BackupPlace) -> list[Unread]:
         Unread(name, f"{name} is no file, but a folder, a link or a pipe. It was skipped.") for name in place.foreign()
     ]
     return skipped + [Unread(name, f"{visible_line(name)} {_COPY}") for name in place.copies()]
+
+
+def read_segments(db: apsw.Connection, location: str) -> set[str]:
+    """Names of the segments at the location of which this version has nothing more to take."""
+    sql = "SELECT name FROM sync_read WHERE location = ? AND problem = '' AND reader >= ?"
+    return {name for (name,) in fetch(db, sql, (location, _READER))}
 
 
 def unread_segments(db: apsw.Connection, location: str) -> list[Unread]:

@@ -15,10 +15,11 @@ from foundation.clock import to_ms
 from foundation.privacy import TextSource, clear
 from memory.cold.deletions import Deletion
 from memory.cold.entries import entries_at
+from memory.cold.file_places import KIND, spots
 from memory.cold.note_lines import pack_lines, stored_heard, stored_lines
 from memory.cold.sql import SqlRow, batches, each, fetch, first, marks, run
 from memory.cold.sync_values import stored_keys
-from memory.records import TRUST, Entry, EntryKind
+from memory.records import READ_BY, TRUST, Entry, EntryKind
 from memory.sync.limits import MOST_NOTE, fitting_text
 from memory.sync.note_store import MOST
 from memory.sync.operation import (
@@ -71,6 +72,9 @@ _VALUES: Final = """SELECT c.source, c.id, c.kind, c.created_ms, s.field, s.valu
     FROM sync_values s JOIN conversations c ON c.seq = s.conversation
     WHERE s.own = 1 AND s.segment = ? ORDER BY s.seq"""
 
+FORGOTTEN_NOTES: Final = """own = 1 AND (forgotten <> x'' OR renamed <> 0)
+    AND device <> (SELECT id FROM sync_device)"""
+"""SQL: versions of notes that other devices wrote, and that tell them of lines or names that were forgotten."""
 _OWN_NOTES: Final = """SELECT id, path, parents, body, clock, device, forgotten, heard, renamed FROM sync_notes
     WHERE own = 1 AND segment = ? ORDER BY clock, id"""
 
@@ -89,26 +93,26 @@ def assign(db: apsw.Connection) -> int:
 
 def assign_deletions(db: apsw.Connection) -> int:
     """Puts deletions and forgettings that are in no segment into one, with the titles and labels that remain of those,
-    and nothing else; its number, 0 where none is new.
+    and versions of notes of other devices without their forgotten lines and names, and nothing else; its number, 0
+    where none is new.
 
     That is the last segment only where every location has it: else it would bring something there that was not sent.
     """
-    remaining = [seq for (seq,) in fetch(db, _REMAINING)]
-    chosen: tuple[list[Any], ...] = (
-        [],
-        remaining,
-        _new_deletions(db),
-        [],
-        _new_tombstones(db),
-        _new_forgotten_names(db),
-    )
-    if not any(chosen):
-        return 0
-    number, _ = _open_segment(db)
+    number, size = _open_segment(db)
     having = "SELECT location FROM sync_written WHERE number = ? AND current = 1"
     if first(db, f"SELECT 1 FROM sync_written WHERE location NOT IN ({having})", (number,)) is not None:
-        number = fetch(db, "SELECT segment FROM sync_device")[0][0] + 1
-    return _put(db, number, chosen)
+        number, size = fetch(db, "SELECT segment FROM sync_device")[0][0] + 1, 0
+    chosen = _chosen_deletions(db, size)
+    if size and not any(chosen):  # what is next is too long for it
+        number, chosen = number + 1, _chosen_deletions(db, 0)
+    return _put(db, number, chosen) if any(chosen) else 0
+
+
+def _chosen_deletions(db: apsw.Connection, size: int) -> tuple[list[Any], ...]:
+    """The same as `_chosen`, for deletions and forgettings."""
+    remaining = [seq for (seq,) in fetch(db, _REMAINING)]
+    notes, _ = _fitting(_note_sizes(db, f"segment IS NULL AND {FORGOTTEN_NOTES} LIMIT {_NOTES}"), size)
+    return [], remaining, _new_deletions(db), notes, _new_tombstones(db), _new_forgotten_names(db)
 
 
 def _put(db: apsw.Connection, number: int, chosen: tuple[list[Any], ...]) -> int:
@@ -183,6 +187,8 @@ class SegmentContent(Struct, frozen=True):
     others: tuple[Operation, ...]
     ids: dict[int, str]
     """The ids of entries that summaries name, by seq."""
+    read_by: dict[int, str]
+    """The text recognition that read files of knowledge, by the seqs of their entries."""
 
 
 def content_of(db: apsw.Connection, number: int) -> SegmentContent:
@@ -205,6 +211,7 @@ def content_of(db: apsw.Connection, number: int) -> SegmentContent:
         tuple((entry, keys[entry.conversation_seq], _parent_id(db, entry)) for entry in entries),
         (*deletions, *forgotten, *names, *values, *notes),
         _named(db, entries),
+        _read_by(db, entries, keys),
     )
 
 
@@ -218,6 +225,8 @@ def operations_of(content: SegmentContent, text_of: Callable[[Entry], str | None
         if entry.kind is EntryKind.PAGE:  # a file is kept here to the byte; its secrets go nowhere
             text = clear(text, TextSource.OTHER)
         meta = by_ids(entry.meta, content.ids) if entry.kind is EntryKind.SUMMARY else entry.meta
+        if engine := content.read_by.get(entry.seq):
+            meta = {**meta, READ_BY: engine}
         made.append(
             EntryOperation(
                 conversation=key,
@@ -239,7 +248,7 @@ def _fitting_meta(meta: dict[str, Any]) -> dict[str, Any]:
     """The meta as other devices take it: of one that is too large only its trust, and what names entries."""
     if meta_fits(meta):
         return meta
-    kept = {**references_of(meta), **({TRUST: meta[TRUST]} if TRUST in meta else {})}
+    kept = {**references_of(meta), **{name: meta[name] for name in (TRUST, READ_BY) if name in meta}}
     return kept if meta_fits(kept) else {}
 
 
@@ -304,6 +313,13 @@ def _note(row: SqlRow) -> NoteOperation:
         heard=stored_heard(heard),
         renamed=renamed,
     )
+
+
+def _read_by(db: apsw.Connection, entries: list[Entry], keys: dict[int, ConversationKey]) -> dict[int, str]:
+    files = [entry for entry in entries if keys[entry.conversation_seq].kind == KIND]
+    found = {entry.seq: spots(db, entry.conversation_seq, entry.seq, 0, entry.chars) for entry in files}
+    engines = {seq: next((span.read_by for span in spans if span.read_by), "") for seq, spans in found.items()}
+    return {seq: engine for seq, engine in engines.items() if engine}
 
 
 def _named(db: apsw.Connection, entries: list[Entry]) -> dict[int, str]:

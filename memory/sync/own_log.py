@@ -17,14 +17,15 @@ from memory.records import Entry
 from memory.sync.device import Device, become_another, this_device
 from memory.sync.encryption import Keys
 from memory.sync.names import SegmentName, digest_of, name_of, parse_name
-from memory.sync.outbox import assign, assign_deletions, content_of, operations_of
+from memory.sync.outbox import FORGOTTEN_NOTES, assign, assign_deletions, content_of, operations_of
 from memory.sync.segment import Segment, encode_segment
 
 VERIFIED: Final = 2**20
 """Bytes of own files that a run reads again, to see that the location still has what was written."""
 
 
-DELETING: Final = """SELECT segment FROM sync_deletions
+DELETING: Final = f"""SELECT segment FROM sync_deletions
+    UNION SELECT segment FROM sync_notes WHERE {FORGOTTEN_NOTES}
     UNION SELECT segment FROM sync_forgotten WHERE own = 1
     UNION SELECT segment FROM sync_forgotten_names WHERE own = 1"""
 """SQL: the numbers of segments that tell other devices of deletions and forgettings."""

@@ -12,7 +12,7 @@ from memory.memory import Memory
 from memory.sync.device import Device, this_device
 from memory.sync.inbox import waiting_counts
 from memory.sync.names import SegmentName, parse_name
-from memory.sync.other_logs import Unread, foreign_objects, unread_segments
+from memory.sync.other_logs import Unread, foreign_objects, read_segments, unread_segments
 from memory.sync.own_log import DELETING, has_unwritten
 
 _USED: Final = """SELECT location FROM sync_written WHERE current = 1 UNION SELECT location FROM sync_read"""
@@ -70,11 +70,7 @@ def location_status(memory: Memory, place: BackupPlace) -> LocationStatus:
     names = [name for text in listed if (name := parse_name(text)) is not None]
 
     def read(db: apsw.Connection) -> LocationStatus:
-        done = {
-            name
-            for (text,) in fetch(db, "SELECT name FROM sync_read WHERE location = ? AND problem = ''", (place.name,))
-            if (name := parse_name(text)) is not None
-        }
+        done = {name for text in read_segments(db, place.name) if (name := parse_name(text)) is not None}
         device = this_device(db)
         known: dict[str, str] = dict(fetch(db, "SELECT id, name FROM sync_devices"))
         others = sorted({name.device for name in names} - {device.id if device else ""})

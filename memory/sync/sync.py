@@ -18,7 +18,7 @@ from memory.memory import Memory
 from memory.records import Entry
 from memory.sync.device import Device, begin, this_device
 from memory.sync.encryption import Keys
-from memory.sync.forgotten import DeletionPort, foreign_tokens, note_own
+from memory.sync.forgotten import DeletionPort, forgotten_tokens, note_own
 from memory.sync.inbox import Taken
 from memory.sync.last_run import record_run
 from memory.sync.names import parse_name
@@ -143,7 +143,8 @@ class Sync:
         own.refuse_mixed(names)
         device = own.claim(names)
         place.remove_temporary(device.id)
-        logs = OtherLogs(self._cold, place, self._keys, takes_plain=self._own_keys is None)
+        tombstones = self._memory.conversations.tombstones
+        logs = OtherLogs(self._cold, place, self._keys, tombstones, takes_plain=self._own_keys is None)
         notes = NoteSync(self._memory)
         notes.collect(device.id)
         if self._deletions is not None:
@@ -192,12 +193,13 @@ class Sync:
         return count
 
     def _forget_due(self) -> None:
-        """Forgets what other devices forgot; what cannot be forgotten now is tried again by the next run."""
+        """Forgets what other devices forgot, and keeps the tombstones of what arrived under another name. What cannot
+        be forgotten now is tried again by the next run."""
         if self._deletions is None:
             return
-        foreign = self._cold.read(foreign_tokens) - self._deletions.tokens()
+        new = self._cold.read(forgotten_tokens) - self._deletions.tokens()
         with suppress(StoreBusy, TemporaryFailure):
-            self._deletions.forget(foreign, to_ms(self._cold.clock.now()))
+            self._deletions.forget(new, to_ms(self._cold.clock.now()))
 
     def _settle(self, db: apsw.Connection, token: str) -> None:
         ((ms,),) = fetch(db, "SELECT deleted_ms FROM sync_due WHERE token = ?", (token,))

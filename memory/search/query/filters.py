@@ -30,7 +30,8 @@ _Mask = Callable[[Documents, Column], Column]
 _LABELLED_CONVERSATIONS = """SELECT conversation FROM labels WHERE label = ?1
     UNION SELECT seq FROM conversations WHERE kind IN ('archive', 'knowledge') AND title = ?2"""
 _TITLES = "SELECT seq, title FROM conversations WHERE kind <> 'knowledge'"
-_KNOWN = "SELECT conversation FROM knowledge WHERE replaced_ms IS NULL"
+_KNOWN = """SELECT conversation FROM knowledge WHERE replaced_ms IS NULL
+    UNION SELECT seq FROM conversations WHERE kind = 'knowledge' AND seq NOT IN (SELECT conversation FROM knowledge)"""
 _LATEST = """SELECT seq FROM conversations WHERE kind = 'chat' AND leaf IS NOT NULL
     ORDER BY updated_ms DESC, seq DESC LIMIT ?"""
 _SCOPED = "SELECT conversation FROM labels WHERE label > ? AND label < ?"

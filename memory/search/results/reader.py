@@ -149,7 +149,8 @@ class HitReader:
         spot = self._spot(conversation, entry, passage.text, start, end)
         start, end = spot.start, spot.end
         page = self._page_of(entry, start, passage)
-        is_page = entry.kind is EntryKind.PAGE and bool(page)
+        is_file = entry.kind is EntryKind.PAGE
+        is_page = is_file and bool(page)
         title = conversation.title
         citation = Citation(
             kind="page" if is_page else "entry",
@@ -163,13 +164,13 @@ class HitReader:
         )
         return Hit(
             id=citation.ref,
-            kind=KNOWLEDGE if is_page and conversation.kind == KNOWN else entry.kind.value,
+            kind=KNOWLEDGE if is_file and conversation.kind == KNOWN else entry.kind.value,
             conversation=entry.conversation,
             entry=entry.seq,
             entry_id=entry.id,
             time=entry.time,
-            role="" if is_page else entry.role.value,  # a file has no speaker
-            speaker="" if is_page else entry.speaker,
+            role="" if is_file else entry.role.value,  # a file has no speaker
+            speaker="" if is_file else entry.speaker,
             score=finding.score,
             snippet=passage.text[start:end],
             text_span=(start, end),
