@@ -169,6 +169,11 @@ class VersionStore:
         with self._lock:
             return self._newest().get(path)
 
+    def newest_of_all(self) -> tuple[Version, ...]:
+        """The last version of each file."""
+        with self._lock:
+            return tuple(self._newest().values())
+
     def _newest(self) -> Mapping[str, Version]:
         content = self._manifest.content()
         if self._by_path[0] is not content:
