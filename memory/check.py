@@ -245,7 +245,7 @@ def check_and_repair(workspace: Workspace, now: datetime, settings: ArchiveSetti
 def _mirror_notes(changed: Sequence[ChangedMirror]) -> Iterator[str]:
     """A sentence each about the mirrors that are not there and those that were edited, or are damaged."""
     for is_there, what, then in (
-        (False, "not there", "writes {} anew, as the next turn does."),
+        (False, "not there", "writes {} anew, as the next turn in its conversation does."),
         (True, "not as written here: edited by hand, or damaged", "writes {} anew and keeps the text as a version."),
     ):
         names = [one.name for one in changed if one.is_there is is_there]

@@ -100,3 +100,20 @@ def test_a_persons_own_files_among_the_copies_are_no_conversations(run: Run, roo
     (root / "conversations" / "notes.md").write_text("---\ntitle: mine\n---\n\nhello\n", "utf-8")
     assert "readable cop" not in run("conversations", "list").err
     assert opened_warnings(root) == ()
+
+
+def test_a_folder_in_the_place_of_the_database_is_called_one(run: Run, root: Path, conversation: str) -> None:
+    remove_database(root)
+    (root / ".palimpsest" / "cold.db").mkdir()
+    refused = run("check", "--repair")
+    assert (refused.status, "cold.db is a folder, not a file." in refused.err) == (1, True), refused.err
+
+
+def test_the_note_of_a_missing_copy_says_which_turn_writes_it_anew(run: Run, root: Path, conversation: str) -> None:
+    (mirror,) = (root / "conversations").glob("*.md")
+    mirror.unlink()
+    assert "as the next turn in its conversation does" in run("check").err
+    run("-p", "hello")
+    assert not mirror.exists(), "it was a turn in another conversation"
+    run("-p", "hello", "-r", conversation)
+    assert mirror.exists()
