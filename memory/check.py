@@ -23,6 +23,7 @@ from memory.cold.integrity.header import put_right
 from memory.cold.integrity.salvage import salvage_store
 from memory.cold.mirrors.mirrors import ChangedMirror
 from memory.cold.mirrors.parse import misnamed_mirrors, read_mirrors
+from memory.cold.named_versions import highest_named_version
 from memory.cold.secret import repair_secret, secret_damages
 from memory.errors import Damaged, MemoryFailure, StoreError
 from memory.forget.again import came_back, forget_again
@@ -75,15 +76,25 @@ class CheckReport(Struct, frozen=True, kw_only=True):
     @property
     def known_lost_sentence(self) -> str:
         """How many versions are known to be lost, and since when; "" for none."""
-        return lost_sentence([one.since_ms for one in self.known_lost for _ in range(one.count)])
+        return lost_sentence(
+            [one.since_ms for one in self.known_lost if not one.of_checkpoint for _ in range(one.count)]
+        )
+
+    @property
+    def lost_checkpoints_sentence(self) -> str:
+        """The same of versions that checkpoints hold."""
+        sentence = lost_sentence([one.since_ms for one in self.known_lost if one.of_checkpoint])
+        return f"Of the checkpoints {sentence} /undo cannot go back past them." if sentence else ""
 
 
 class LostVersion(Struct, frozen=True):
-    """What is lost, as a sentence, since when a person knows, and how many versions it is."""
+    """What is lost, as a sentence, since when a person knows, and how many versions it is. `of_checkpoint`: of a file
+    that a tool changed."""
 
     message: str
     since_ms: int
     count: int = 1
+    of_checkpoint: bool = False
 
 
 def check(workspace: Workspace, settings: ArchiveSettings | None = None) -> CheckReport:
@@ -101,6 +112,7 @@ def check(workspace: Workspace, settings: ArchiveSettings | None = None) -> Chec
         problems += [one.problem for one in forged_files(workspace)]
         of_versions, known_lost = _version_problems(_stored_versions(memory))
         problems += of_versions
+        problems += _lost_list(memory, _stored_versions(memory))
         problems += _forgetting_problems(workspace)
         problems += _came_back(memory)
         notice = memory.access.notice if memory.access and memory.workspace.unwritable else ""
@@ -140,6 +152,16 @@ def _version_problems(store: VersionStore) -> tuple[list[IntegrityProblem], list
     ]
     known = [LostVersion(one.message, one.lost_since_ms, one.count) for one in found if one.lost_since_ms is not None]
     return problems, known
+
+
+def _lost_list(memory: Memory, store: VersionStore) -> list[IntegrityProblem]:
+    """Versions that results of tools name, and of which neither the list nor its head knows: all of it was deleted."""
+    with suppress(OSError):  # which `_version_problems` names
+        named, given = memory.cold.read(highest_named_version), store.highest_given()
+        if named > given:
+            what = f"A tool made version {named}, and the list reaches to {given}: older versions were deleted with it."
+            return [IntegrityProblem("version", "manifest", what)]
+    return []
 
 
 def _forgetting_problems(workspace: Workspace) -> list[IntegrityProblem]:
@@ -225,6 +247,9 @@ def check_and_repair(workspace: Workspace, now: datetime, settings: ArchiveSetti
             partial(_versioned_file, workspace), quarantine.copy_path, _versioned_names(workspace)
         )
         known_lost = _version_problems(memory.versions.store)[1]
+        if lists := _lost_list(memory, memory.versions.store):
+            memory.versions.store.reach(memory.cold.read(highest_named_version))
+            lost += [one.message for one in lists]
         lost += [one.message for one in memory.versions.store.record_lost()]
         left = [*(one.problem for one in mirrors.missing()), *_open_jobs(workspace)]
         notes = tuple(_mirror_notes(memory.mirrors.changed()))
@@ -245,7 +270,7 @@ def check_and_repair(workspace: Workspace, now: datetime, settings: ArchiveSetti
 def _mirror_notes(changed: Sequence[ChangedMirror]) -> Iterator[str]:
     """A sentence each about the mirrors that are not there and those that were edited, or are damaged."""
     for is_there, what, then in (
-        (False, "not there", "writes {} anew, as the next turn does."),
+        (False, "not there", "writes {} anew, as the next turn in its conversation does."),
         (True, "not as written here: edited by hand, or damaged", "writes {} anew and keeps the text as a version."),
     ):
         names = [one.name for one in changed if one.is_there is is_there]

@@ -36,6 +36,7 @@ from memory.forgotten.journal import ForgetJournal
 from memory.hot import HotMemory
 from memory.hot.restore import FileRestorer
 from memory.knowledge.knowledge import Knowledge
+from memory.lost_database import database_lost
 from memory.model_requests import ModelRequests
 from memory.observations.store import Observations
 from memory.pages.types import ArchiveResult, EntryText
@@ -205,6 +206,10 @@ class Memory:
     @cached_property
     def mirrors(self) -> Mirrors:
         return Mirrors(self.workspace, self.cold, lambda entry: self.passage(entry).text)
+
+    def database_lost(self) -> str:
+        """A warning where there are packs or mirrors, and the database has rows of none of them; "" otherwise."""
+        return database_lost(self.workspace, self.cold, self.vault)
 
     @cached_property
     def passages(self) -> PassageCache:

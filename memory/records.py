@@ -28,6 +28,8 @@ class EntryKind(StrEnum):
 
 RESTORED_FROM, MIRROR = "from", "mirror"
 """Meta of an entry that a repair brought back from a mirror: `{"from": "mirror"}`."""
+VERSIONS = "versions"
+"""Meta of a tool result: the numbers of the versions that the call made of the workspace's own files."""
 TRUST = "trust"
 """Meta of an entry whose text was uncertain already when it was stored: `{"trust": "approximate"}`."""
 READ_BY = "read_by"

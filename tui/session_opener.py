@@ -43,6 +43,7 @@ class Opening:
         from agent.session import Session
 
         options = self._options
+        had_database = options.workspace.database.exists()
         session = Session.open(
             options.workspace,
             options.config,
@@ -52,5 +53,7 @@ class Opening:
         )
         session.jobs.sync.deletions = ForeignDeletions(session.memory)
         finish_pending(session.memory, session.jobs.warn)
+        if had_database and (lost := session.memory.database_lost()):  # else the command line has said so
+            session.jobs.warn(lost)
         session.permissions.start(options.mode, options.rules)
         return session

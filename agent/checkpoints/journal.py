@@ -1,5 +1,7 @@
 """The journal of checkpoints: an append-only file, a line for each begin and end of a change.
 
+A file beside it, without content, says that it has had lines: so a journal that was emptied or deleted is noticed.
+
 Each line has a checksum (foundation.checked_lines). A line that a crash cut off is skipped. Every other line that
 cannot be read is damage, and counted.
 """
@@ -13,7 +15,7 @@ from msgspec import Struct
 
 from agent.checkpoints.change import CheckpointRecord
 from foundation.checked_lines import BEGINNING, CUT_OFF, add_lines, body_of, with_checksum
-from foundation.files import exists, read_bytes, status, write_atomically
+from foundation.files import exists, read_bytes, remove, status, write_atomically
 from foundation.typed_json import decode_json
 
 
@@ -63,6 +65,7 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._mark = path.with_suffix(".begun")
         self._read: tuple[tuple[int, int, int], JournalContent] | None = None
 
     def begin(self) -> None:
@@ -74,6 +77,13 @@ class Journal:
     def add(self, line: JournalLine) -> None:
         """Appends the line, synced. Raises OSError."""
         add_lines(self._path, _encoded(line))
+        if not exists(self._mark):
+            write_atomically(self._mark, b"")
+
+    @property
+    def is_emptied(self) -> bool:
+        """Whether it has no line, though changes were in it that nothing here took out."""
+        return exists(self._mark) and not self.content().numbered and not self.content().damage
 
     def lines(self) -> tuple[JournalLine, ...]:
         """Every intact line, oldest first."""
@@ -91,7 +101,10 @@ class Journal:
 
     def rewrite(self, lines: Iterable[JournalLine]) -> None:
         """Replaces the whole journal by these lines, atomically."""
-        write_atomically(self._path, b"".join(map(_encoded, lines)))
+        body = b"".join(map(_encoded, lines))
+        if not body:  # before the lines: a process that is killed in between leaves no journal that looks emptied
+            remove(self._mark, missing_ok=True)
+        write_atomically(self._path, body)
 
 
 def _encoded(line: JournalLine) -> bytes:

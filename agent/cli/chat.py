@@ -18,7 +18,6 @@ from foundation.paths import Workspace
 from foundation.program import PROGRAM
 from foundation.workspace_trust import trust_store
 from memory.access import WorkspaceAccess
-from memory.archive.packs.unknown_packs import index_lost, unknown_packs
 
 
 class ChatUnavailable(PalimpsestError):
@@ -91,7 +90,7 @@ def _open_screen(invocation: Invocation, message: str) -> None:
     workspace = invocation.prepare(for_writing=True)
     reading = invocation.loaded_config
     access = WorkspaceAccess.of(workspace, trust_store(invocation.environment))
-    lost_index = _index_lost(workspace)
+    lost = _database_lost(workspace)
     notice = access.notice_naming(invocation.ignored_settings)
     changes = trust_changes(access.workspace, access.trust_state, reading.ignored)
     trust_notices = [notice] if notice and access.trust_state.trusted and not changes else []
@@ -107,7 +106,7 @@ def _open_screen(invocation: Invocation, message: str) -> None:
         mode=mode,
         rules=rules,
         new_workspace=is_new,
-        notices=(*reading.notices, *([lost_index] if lost_index else []), *trust_notices),
+        notices=(*reading.notices, *([lost] if lost else []), *trust_notices),
     )
     if access.workspace.is_read_only:
         output.narrate(notice)
@@ -167,11 +166,13 @@ def _with_link_dialogs(invocation: Invocation, opening: LaunchOptions) -> Launch
     return structs.replace(opening, links=links, follow=follow)
 
 
-def _index_lost(workspace: Workspace) -> str:
-    """A notice where there are packs but no database, which will be rebuilt; else ""."""
-    if workspace.database.exists() or not (packs := unknown_packs(workspace.packs, ())):
+def _database_lost(workspace: Workspace) -> str:
+    """A notice where the workspace has no database any more; else "". An emptied one is named once it is open."""
+    if workspace.database.exists():
         return ""
-    return index_lost(workspace.database, len(packs))
+    from memory.lost_database import lost_before_opening  # it loads the database, which the first frame does without
+
+    return lost_before_opening(workspace)
 
 
 def at_a_terminal() -> bool:

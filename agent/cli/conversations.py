@@ -114,7 +114,7 @@ def delete(ref: str, yes: bool) -> None:
     """Delete a conversation with all its entries and pages, and what other conversations recalled of it.
 
     It asks first. Archives of texts that were attached to its messages go with it, and so do the conversations of
-    questions that were delegated in it. What is cut short goes on with the next command.
+    questions that were delegated in it. What is cut short goes on with `palimpsest forget`.
 
     Exit status: 75 where a location of `sync` holds it still, or the deletion is begun and not finished.
     """

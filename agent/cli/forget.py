@@ -52,8 +52,8 @@ def command(name: str | None, conversation: str | None, before: str | None, dry_
 
     It shows what would go and asks. Then it takes it out of the store, the index, the packs, the notes and their
     versions, mirrors, checkpoints, drafts, typed prompts, caches and logs, and looks through every byte of the
-    workspace. An import does not bring it back. What is cut short goes on with the next command. Backups that were made
-    before hold it still.
+    workspace. An import does not bring it back. What is cut short goes on with `palimpsest forget`. Backups that were
+    made before hold it still.
 
     Without a name it goes on with what is not finished, and prints its receipt; where nothing is, that of the last one.
 
@@ -139,16 +139,20 @@ def _go_on(invocation: Invocation, memory: Memory, *, dry_run: bool) -> None:
     """
     from memory.forget.plan import NO_PLAN
     from memory.forgotten.journal import ForgetJournal
-    from memory.sync.renewal import renew_locations
+    from memory.sync.renewal import removed_sentence, renew_locations, take_removed_locations
 
     resumed = Resumed() if dry_run else finish_pending(memory, on_step=_report)
+    removed = () if dry_run else take_removed_locations(memory, invocation.location_access.settings)
     unreached = () if dry_run else renew_locations(memory, invocation.location_access)
     left = open_jobs(memory)
     last = None if resumed.over or left else ForgetJournal(memory.workspace.forgotten).last_finished()
     shown = [*resumed.over, *([last] if last else [])]
-    receipts = {job.id: receipt_lines(memory, job, unreached) for job in shown}
+    known = invocation.location_access.settings.locations
+    receipts = {job.id: receipt_lines(memory, job, unreached, known) for job in shown}
     if not invocation.json:
-        if not (resumed.over or left or unreached):
+        if removed:
+            output.line(removed_sentence(removed))
+        if not (resumed.over or left or unreached or removed):
             output.line(f"Nothing was begun that is not finished. `{PROGRAM} forget --help` says what can be named.")
         for job in shown:
             output.line(last_sentence(job) if job is last else begun_sentence(job))

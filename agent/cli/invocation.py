@@ -197,8 +197,8 @@ class Invocation:
             self._print_access_notice(memory.access)
             if for_writing:
                 refuse_read_only(memory.workspace, memory.access.trust_state if memory.access else None)
-            if lost_index := memory.vault.index_lost():
-                output.narrate(lost_index)
+            if lost := memory.database_lost():
+                output.narrate(lost)
             if for_writing or recovering:
                 memory.recover()
                 if finishing:
@@ -224,8 +224,8 @@ class Invocation:
         try:
             await asyncio.to_thread(finish_pending, session.memory, output.narrate)
             self._print_access_notice(session.memory.access)
-            if lost_index := await asyncio.to_thread(session.memory.vault.index_lost):
-                output.narrate(lost_index)
+            if lost := await asyncio.to_thread(session.memory.database_lost):
+                output.narrate(lost)
             await self._choose_conversation(session)
         except PalimpsestError:
             session.memory.close()

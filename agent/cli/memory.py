@@ -56,12 +56,20 @@ def log(file: str | None) -> None:
     """
     invocation = current()
     with invocation.memory() as memory:
-        from agent.services.file_versions import version_object, version_rows
+        from agent.services.file_versions import look_at_files, version_object, version_rows
 
+        no_text = [one for one in look_at_files(memory) if file in {None, one.path}]
+        for one in () if invocation.json else no_text:
+            output.narrate(one.sentence)
         rows = version_rows(memory, file)
         lost = lost_sentence(memory.versions.store.lost_since())
     if invocation.json:
-        output.json_object({"versions": [{**version_object(row.version), "lost": row.is_lost} for row in rows]})
+        output.json_object(
+            {
+                "versions": [{**version_object(row.version), "lost": row.is_lost} for row in rows],
+                "no_text": [one.path for one in no_text],
+            }
+        )
         return
     cells = [
         (
@@ -101,14 +109,18 @@ def diff(version: int, other: int | None) -> None:
 @command.command()
 @click.argument("version", type=int)
 def restore(version: int) -> None:
-    """Give the file of VERSION the text that it had then. What it holds now stays a version."""
+    """Give the file of VERSION the text that it had then. What it holds now stays a version.
+
+    A file whose bytes are not UTF-8 is of no version: a copy of them is kept, and named.
+    """
     invocation = current()
     with invocation.memory() as memory:
         from agent.services.version_restore import restore_version
 
         done = restore_version(memory, chosen := memory.versions.store.version(version))
     if invocation.json:
-        output.json_object({"path": chosen.path, "version": done.now, "changed": done.is_changed})
+        kept = str(done.kept) if done.kept else None
+        output.json_object({"path": chosen.path, "version": done.now, "changed": done.is_changed, "kept": kept})
         return
     output.line(done.sentence)
 

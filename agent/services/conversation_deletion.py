@@ -31,7 +31,7 @@ def delete_conversation(memory: Memory, conversation: Conversation, locations: L
     """Forgets it with its archives, its delegated questions and all that was made of it, by a journalled job. Blocks.
 
     Without `locations` none of sync is written to. Raises StoreBusy while an answer is written in it; NotForgottenYet
-    where the next command goes on with it.
+    where a later command goes on with it.
     """
     return delete_conversations(memory, [conversation], locations)
 

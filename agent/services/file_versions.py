@@ -8,9 +8,10 @@ from msgspec import Struct
 from foundation.clock import from_ms, iso
 from foundation.errors import Misuse
 from foundation.files import list_folders
-from foundation.files.untrusted import UnreadableFile, read_own_text
+from foundation.files.untrusted import NoText, UnreadableFile, read_own_text
 from foundation.program import PROGRAM
 from memory.errors import Damaged
+from memory.hot.files import is_hot_name
 from memory.memory import Memory
 from memory.versions.cause import Author
 from memory.versions.file_history import is_versioned
@@ -60,6 +61,22 @@ class VersionRow(Struct, frozen=True):
         return "changed" if self.added is None else f"+{self.added} −{self.removed}"
 
 
+class NoTextFile(Struct, frozen=True):
+    """A file of which versions are kept, whose bytes are not UTF-8 now, and its newest version with a text."""
+
+    path: str
+    newest: Version | None
+
+    @property
+    def sentence(self) -> str:
+        """What that means, and what puts its text back."""
+        what = f"{self.path} holds bytes that are not UTF-8 text now, and no version is made of them."
+        if self.newest is None or not self.newest.sha256:
+            return what
+        restores = f"`{PROGRAM} memory restore {self.newest.number}`"
+        return f"{what} {restores} puts its newest version back, and keeps the bytes."
+
+
 def version_rows(memory: Memory, path: str | None = None, *, most: int = 0) -> list[VersionRow]:
     """The versions, the newest first, at most `most`. Raises NoSuchVersion for a file without any."""
     look_at_files(memory)
@@ -82,9 +99,11 @@ def files_with_versions(memory: Memory) -> list[str]:
     return sorted({version.path for version in memory.versions.store.versions()})
 
 
-def look_at_files(memory: Memory) -> None:
-    """Makes versions of what was changed by hand since a request was last made."""
+def look_at_files(memory: Memory) -> list[NoTextFile]:
+    """Makes versions of what was changed by hand since a request was last made; gives the files of which none can be
+    made, since they hold no text."""
     memory.hot.look()
+    found = [problem.path for problem in memory.hot.problems if problem.is_no_text]
     space = memory.workspace
     places = [
         space.system_yaml,
@@ -96,15 +115,18 @@ def look_at_files(memory: Memory) -> None:
     known = {version.path for version in memory.versions.store.versions()}
     for name in [*names, *(name for name in known if is_versioned(name) and name not in names)]:
         place = space.root / name
-        if name == "MEMORY.md" or name.startswith("memory/"):
+        if is_hot_name(name):
             continue
         try:
             memory.versions.seen(name, read_own_text(place, within=space.bounds_of(place)))
         except FileNotFoundError:
             if name in known:
                 memory.versions.seen(name, None)
+        except NoText:
+            found.append(name)
         except UnreadableFile:  # the next request says so
             continue
+    return [NoTextFile(name, memory.versions.store.newest(name)) for name in found]
 
 
 def version_difference(store: VersionStore, version: Version, other: Version | None = None) -> str:

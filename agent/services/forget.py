@@ -102,17 +102,21 @@ def forget_everywhere(
 
     Without `locations` none is written to: the sync that runs does it. Raises what `forget` raises.
     """
-    from memory.sync.renewal import renew_locations
+    from memory.sync.renewal import renew_locations, take_removed_locations
 
     job = forget(memory, what, on_step)
-    left = renew_locations(memory, locations, on_step) if locations is not None else ()
-    return ForgetReceipt(job, tuple(receipt_lines(memory, job, left)), left)
+    if locations is None:
+        return ForgetReceipt(job, tuple(receipt_lines(memory, job)), ())
+    removed = take_removed_locations(memory, locations.settings)
+    left = renew_locations(memory, locations, on_step)
+    lines = receipt_lines(memory, job, left, locations.settings.locations, removed)
+    return ForgetReceipt(job, tuple(lines), left)
 
 
 def forget(memory: Memory, what: ForgetPlan, on_step: Callable[[str], None] = lambda _: None) -> ForgetJob:
     """Carries out the plan; gives the job with its receipt. Blocks.
 
-    Raises NotForgottenYet where it could not be finished now: the next command goes on with it. Raises NotAllForgotten
+    Raises NotForgottenYet where it could not be finished now: a later one goes on with it. Raises NotAllForgotten
     where nothing takes the rest out.
     """
     from memory.sync.renewal import note_locations
@@ -288,5 +292,5 @@ def _parsed(line: bytes) -> str:
 
 
 _GOES_ON = (
-    f"It is written down: the next command that opens the workspace goes on with it. `{PROGRAM} forget` says more."
+    f"It is written down: `{PROGRAM} forget` goes on with it and says more; the next start of the chat goes on, too."
 )

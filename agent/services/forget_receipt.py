@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -34,13 +34,20 @@ def left_over(jobs: Iterable[ForgetJob]) -> NotAllForgotten | None:
     )
 
 
-def receipt_lines(memory: Memory, job: ForgetJob, left: Sequence[UnreachedLocation] = ()) -> list[str]:
+def receipt_lines(
+    memory: Memory,
+    job: ForgetJob,
+    left: Sequence[UnreachedLocation] = (),
+    known: Collection[str] | None = None,
+    removed: Sequence[str] = (),
+) -> list[str]:
     """The receipt for a person: what went, how much was searched, what stays and where it may be besides.
 
-    `left` are locations of sync from which it could not be taken.
+    `left` are locations of sync from which it could not be taken, `known` those of the settings (None where nobody
+    knows), `removed` those that were taken out of them and may hold it.
     """
     from memory.forget.plan import unread_notes
-    from memory.sync.renewal import unreached_sentence
+    from memory.sync.renewal import removed_sentence, unreached_sentence
 
     receipt = job.receipt
     assert receipt is not None
@@ -49,7 +56,8 @@ def receipt_lines(memory: Memory, job: ForgetJob, left: Sequence[UnreachedLocati
     still = f"still in {', '.join(receipt.found[:5])}" if receipt.found else "found 0 times in what Palimpsest writes"
     lines.append(f"Searched: {receipt.places:,} files, {receipt.bytes:,} bytes; {still}.")
     lines += left_sentences(job)
-    lines += [unreached_sentence(left) or sync_notice(memory), backup_notice(memory), _also_in(memory, job)]
+    lines += [removed_sentence(removed), unreached_sentence(left) or sync_notice(memory, known)]
+    lines += [backup_notice(memory), _also_in(memory, job)]
     lines += [f"Not read: {sentence}" for sentence in unread_notes(memory)]
     return list(filter(None, lines))
 
@@ -88,16 +96,22 @@ def _also_in(memory: Memory, job: ForgetJob) -> str:
     return also_said_sentence(found)
 
 
-def sync_notice(memory: Memory) -> str:
-    """A sentence about the locations of sync and the devices that hold it still, and which has to sync; "" for none."""
+def sync_notice(memory: Memory, known: Collection[str] | None = None) -> str:
+    """A sentence about the locations of sync and the devices that hold it still, and which has to sync; "" for none.
+
+    `known` are the locations of the settings: another one is no place that this workspace syncs with.
+    """
     from memory.sync.status import stale_locations, untold_locations, used_locations
 
+    def of_settings(names: list[str]) -> list[str]:
+        return [name for name in names if known is None or name in known]
+
     now = f"`{PROGRAM} sync now`"
-    if where := ", ".join(stale_locations(memory)):
+    if where := ", ".join(of_settings(stale_locations(memory))):
         return f"It is at {where} still: {now} takes it from there, and from other devices."
-    if untold_locations(memory):
+    if of_settings(untold_locations(memory)):
         return f"Other devices hold what they took of it: {now} here tells them, and then {now} there takes it."
-    if used_locations(memory):
+    if of_settings(used_locations(memory)):
         return f"Other devices hold what they took of it until they sync the next time: {now} there takes it."
     return ""
 

@@ -30,7 +30,7 @@ class RetentionResult(Struct, frozen=True, kw_only=True):
     archived: ArchivingRun | None = None
     deleted: tuple[str, ...] = ()
     sentences: tuple[str, ...] = ()
-    is_pending: bool = False  # the deletion is begun, and goes on with the next command, or at a location of sync
+    is_pending: bool = False  # the deletion is begun, and goes on with `forget`, or at a location of sync
 
 
 def carry_out(

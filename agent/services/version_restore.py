@@ -1,10 +1,12 @@
 """Restores versions and takes back changes of models, each with a sentence about it. All functions block."""
 
+import difflib
+from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 
-from agent.services.file_versions import look_at_files, version_difference
+from agent.services.file_versions import look_at_files, version_difference, version_text
 from foundation.errors import PalimpsestError
 from foundation.files import LockTimeout
 from memory.access import refuse_read_only
@@ -16,19 +18,24 @@ NOTHING_TO_UNDO: Final = "No model has changed a file that is not taken back alr
 
 
 class VersionReceipt(Struct, frozen=True):
-    """What was done, as a sentence; the version that was restored or taken back (None where there was none), and the
-    number of the version that the file is now."""
+    """What was done, as a sentence; the version that was restored or taken back (None where there was none), the number
+    of the version that the file is now, and where bytes of it that were no text are kept."""
 
     sentence: str
     version: Version | None = None
     now: int = 0
     is_changed: bool = False
+    kept: Path | None = None
 
 
 def change_by_restoring(memory: Memory, version: Version) -> str:
     """What restoring the version would change in the file as it is now, as a unified difference; "" for nothing."""
-    look_at_files(memory)
+    no_text = {file.path for file in look_at_files(memory)}
     store = memory.versions.store
+    if version.path in no_text and version.sha256:
+        lines = version_text(store, version).splitlines()
+        name = f"{version.path} (version {version.number})"
+        return "\n".join(difflib.unified_diff([], lines, f"{version.path} (no UTF-8 text)", name, lineterm=""))
     newest = store.newest(version.path) or version
     return version_difference(store, newest, version) if newest.sha256 != version.sha256 else ""
 
@@ -38,16 +45,16 @@ def restore_version(memory: Memory, version: Version) -> VersionReceipt:
     refuse_read_only(memory.workspace)
     look_at_files(memory)
     try:
-        is_changed = memory.restorer.restore(version)
+        done = memory.restorer.restore(version)
     except OSError as error:
         raise _not_written(version.path, error) from error
     now = memory.versions.store.newest(version.path) or version
-    sentence = (
-        f"{version.path} is as in version {version.number} again; this is version {now.number}."
-        if is_changed
-        else f"{version.path} holds that text already."
-    )
-    return VersionReceipt(sentence, version, now.number, is_changed)
+    if not done.is_changed:
+        return VersionReceipt(f"{version.path} holds that text already.", version, now.number)
+    this = f"; this is version {now.number}" if now.number != version.number else ""
+    kept = f" It held bytes that are not UTF-8 text: they are kept in {done.kept}." if done.kept else ""
+    sentence = f"{version.path} is as in version {version.number} again{this}.{kept}"
+    return VersionReceipt(sentence, version, now.number, is_changed=True, kept=done.kept)
 
 
 class LastChange(Struct, frozen=True):

@@ -27,7 +27,7 @@ from foundation.text.analysis import TITLE
 from memory.errors import MemoryFailure, StoreFull
 from memory.memory import Memory
 from memory.origin import DERIVED_FROM, MEMORY_TOOLS, UNTRUSTED, Origin, origin_of, untrusted_source
-from memory.records import FAILURE, ONE_SHOT, STEERS, Conversation, Entry, EntryDraft, EntryKind
+from memory.records import FAILURE, ONE_SHOT, STEERS, VERSIONS, Conversation, Entry, EntryDraft, EntryKind
 from memory.repetition import SourceText, is_copied, only_announces, passages_of_result, repeated_sources
 from models.chat.errors import KEPT
 from models.chat.mlx.cache_files import generation
@@ -45,8 +45,6 @@ MAX_SUMMARY = 500  # characters
 DIFF = "diff"
 """Meta of a tool result: what it changed in files, as a unified diff; its first MAX_DIFF characters."""
 MAX_DIFF = 40_000
-VERSIONS = "versions"
-"""Meta of a tool result: the numbers of the versions that the call made of the workspace's own files."""
 PASTES = "pastes"
 """Meta of a message: where the parts that were pasted into it begin and end."""
 _BLOCKS_LEFT_OUT = (

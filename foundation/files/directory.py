@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from foundation.files.folders import WINDOWS, absolute_path, locate, open_folder, refuse_links
-from foundation.files.refusals import hard_linked, is_link, link_in_path, not_regular, other_owner
+from foundation.files.refusals import folder_for_file, hard_linked, is_link, link_in_path, not_regular, other_owner
 from foundation.files.regular_files import is_own
 
 PRIVATE_FOLDER = 0o700
@@ -208,7 +208,7 @@ def check_store(database: Path, *, owned: bool = True) -> None:
         if is_link(file_status):
             raise link_in_path(path, path)
         if not stat.S_ISREG(file_status.st_mode):
-            raise not_regular(path)
+            raise folder_for_file(path) if stat.S_ISDIR(file_status.st_mode) else not_regular(path)
         if owned and not is_own(file_status):
             raise other_owner(path, file_status.st_uid)
         if owned and file_status.st_nlink > 1:

@@ -53,6 +53,13 @@ def not_regular(path: Path) -> UnsafePath:
     )
 
 
+def folder_for_file(path: Path) -> UnsafePath:
+    """A folder instead of a regular file."""
+    return UnsafePath(
+        path, f"{path} is a folder, not a file.", "Move the folder away, or name another file.", reason="special"
+    )
+
+
 def other_owner(path: Path, owner: int) -> UnsafePath:
     """The file belongs to another user. Its errno is EPERM: where reading suffices, callers fall back to that."""
     return UnsafePath(

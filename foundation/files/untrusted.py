@@ -17,6 +17,10 @@ class UnreadableFile(ValueError):
     """The file is not read. The message says why, about `it`, and without a full stop."""
 
 
+class NoText(UnreadableFile):
+    """The file's bytes are not UTF-8."""
+
+
 def read_own_bytes(path: Path, *, within: Path | None = None, most: int = MOST_BYTES) -> bytes:
     """The file's bytes. `within` is the folder that the file, its links resolved, must lie in; None for anywhere.
 
@@ -38,12 +42,12 @@ def read_own_bytes(path: Path, *, within: Path | None = None, most: int = MOST_B
 
 
 def read_own_text(path: Path, *, within: Path | None = None, most: int = MOST_BYTES) -> str:
-    """As `read_own_bytes`, as UTF-8 without a byte order mark; bytes that are not UTF-8 are UnreadableFile too."""
+    """As `read_own_bytes`, as UTF-8 without a byte order mark; raises NoText, an UnreadableFile, for other bytes."""
     data = read_own_bytes(path, within=within, most=most)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise UnreadableFile(f"it is not UTF-8 text (byte {error.start})") from error
+        raise NoText(f"it is not UTF-8 text (byte {error.start})") from error
 
 
 _WHY = {

@@ -9,6 +9,7 @@ from contextlib import suppress
 
 import apsw
 
+from foundation.program import PROGRAM
 from memory.archive.rows import pages as page_rows
 from memory.cold.sql import batches, each, first, marks, run
 from memory.errors import NotFound, StorageUnreachable
@@ -67,7 +68,7 @@ def _unreachable(count: int) -> StorageUnreachable:
     return StorageUnreachable(
         "Not all pages can be read",
         f"{count:,} entries are on pages that cannot be read or deleted now, and may hold what is to be forgotten.",
-        "Make the packs reachable: the next command goes on with the forgetting.",
+        f"Make the packs reachable: `{PROGRAM} forget` goes on with it.",
     )
 
 

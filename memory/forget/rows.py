@@ -14,6 +14,7 @@ import apsw
 import msgspec
 
 from foundation.privacy import Cleared, as_stored, cleared_fields
+from foundation.program import PROGRAM
 from memory.cold.changes import note_change, put_terms
 from memory.cold.encoding import from_meta, from_parts, readable_meta, to_parts, unpack
 from memory.cold.entries import replace_text
@@ -93,7 +94,7 @@ def _refuse_streaming(db: apsw.Connection, streaming: Collection[int], seqs: Col
         raise StoreBusy(
             "A conversation is in use",
             "An answer is being written in a conversation that holds what is to be forgotten.",
-            "Stop the answer, or wait for it: the next command goes on with the forgetting.",
+            f"Stop the answer, or wait for it: `{PROGRAM} forget` goes on with it.",
         )
 
 

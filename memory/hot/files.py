@@ -11,7 +11,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from foundation.errors import PalimpsestError
-from foundation.files import NotUtf8, UnsafePath, read_bytes, resolve_within, scan, status
+from foundation.files import NotUtf8, UnsafePath, is_folder, read_bytes, resolve_within, scan, status
 from foundation.paths import LINKABLE, Workspace
 from foundation.workspace_trust import trust_command
 from memory.errors import UnwritableNotes
@@ -50,6 +50,24 @@ def hot_files(workspace: Workspace) -> Iterator[tuple[str, Path]]:
     for path, _ in scan(folder, "*.md"):
         if not path.name.startswith("."):
             yield f"memory/{path.name}", path
+
+
+def is_hot_name(name: str) -> bool:
+    """Whether that relative name is one of a file of the hot memory."""
+    return name == "MEMORY.md" or name.startswith("memory/")
+
+
+def is_gone(workspace: Workspace, name: str) -> bool:
+    """Whether nothing is where the file of that relative name was. False where that is not known: the folder is a link
+    to what is not there now, or cannot be read."""
+    try:
+        if name == "MEMORY.md":
+            return status(workspace.memory_md) is None
+        folder = memory_folder(workspace)
+        is_known = is_folder(folder) or not workspace.memory_dir.is_symlink()
+        return is_known and status(folder / name.removeprefix("memory/")) is None
+    except OSError:  # UnsafePath is one
+        return False
 
 
 def memory_folder(workspace: Workspace) -> Path:
@@ -127,7 +145,8 @@ def _parse_file(name: str, path: Path, body: bytes, digest: bytes, signature: Si
     try:
         text = decode(path, body)
     except NotUtf8 as error:
-        return FileSnapshot(name, signature, digest, "", (), HotFileProblem(name, f"{error.message} {error.hint}"))
+        problem = HotFileProblem(name, f"{error.message} {error.hint}", is_no_text=True)
+        return FileSnapshot(name, signature, digest, "", (), problem)
     return FileSnapshot(name, signature, digest, text, parse(text, name))
 
 

@@ -37,6 +37,8 @@ from memory.hot.files import (
     edit_target,
     hot_files,
     hot_folders,
+    is_gone,
+    is_hot_name,
     is_hot_path,
     refuse_too_large,
     snapshot_file,
@@ -244,12 +246,16 @@ class HotMemory:
             self._read_changes()
 
     def _read_changes(self) -> None:
-        if not self._has_read:
+        is_first = not self._has_read
+        if is_first:
             self._has_read = True
             self._settle_leftovers()
         self._merge_late_writes()
         files = dict(hot_files(self._workspace))
         with self._history.together():
+            for name in self._history.files() if is_first else ():  # removed while nobody looked
+                if name not in files and is_hot_name(name) and is_gone(self._workspace, name):
+                    self._history.seen(name, None)
             for name in [name for name in self._seen if name not in files]:
                 self._note_change(name, None)
             for name, path in files.items():

@@ -36,10 +36,11 @@ class Note(Struct, frozen=True, kw_only=True):
 
 
 class HotFileProblem(Struct, frozen=True):
-    """Why a file of the hot memory could not be read: a sentence that names it."""
+    """Why a file of the hot memory could not be read, as a sentence that names it. `is_no_text`: it is not UTF-8."""
 
     path: str
     text: str
+    is_no_text: bool = False
 
 
 def note_id(path: str, time: datetime | None, heading: str, first_words: str, occurrence: int) -> str:

@@ -5,25 +5,34 @@ from collections import Counter
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from foundation.clock import Clock
 from foundation.errors import Misuse
-from foundation.files import resolve_within
+from foundation.files import NotUtf8, encode, exists, read_bytes, resolve_within
 from foundation.files.conditional import FileSwap, UnexpectedContent
 from foundation.paths import Workspace
 from foundation.program import PROGRAM
 from memory.errors import NoteChanged, UnwritableNotes
 from memory.hot.edits import Edit
-from memory.hot.files import edit_target
+from memory.hot.files import edit_target, is_hot_name
 from memory.hot.lock import NotesLock
 from memory.hot.merge import merge
 from memory.hot.parse import lines_of
-from memory.hot.swap import ExposedStates, apply_edit
+from memory.hot.swap import SWAP, ExposedStates, apply_edit, content_digest
 from memory.hot.versions import Versions
 from memory.versions.cause import Author, Cause
 from memory.versions.file_history import FileHistory
 from memory.versions.manifest import Version
 
 _UNDO: Final = "undo of version "
+
+
+class RestoredFile(Struct, frozen=True):
+    """Whether restoring changed the file, and where the bytes of before are kept, if they were no UTF-8 text."""
+
+    is_changed: bool
+    kept: Path | None = None
 
 
 class FileRestorer:
@@ -35,10 +44,11 @@ class FileRestorer:
         self._copies = Versions(workspace.versions)
         self._clock = clock
 
-    def restore(self, version: Version, undone: Version | None = None) -> bool:
-        """Gives the file what it held then, as an undo where `undone` is given; whether that is another text.
+    def restore(self, version: Version, undone: Version | None = None) -> RestoredFile:
+        """Gives the file what it held then, as an undo where `undone` is given.
 
-        Raises Damaged, NotUtf8, Misuse, OSError.
+        Bytes that are no UTF-8 text are of no version: a copy of them is kept, and an undo leaves them. Raises Damaged,
+        NotUtf8, Misuse, OSError.
         """
         if not version.sha256:
             raise Misuse(
@@ -48,7 +58,12 @@ class FileRestorer:
             )
         wanted = self._text(version)
         reason = f"{_UNDO}{undone.number}" if undone else f"version {version.number} restored"
-        return self._write(version.path, lambda _: wanted, reason)
+        try:
+            return RestoredFile(self._write(version.path, lambda _: wanted, reason))
+        except NotUtf8:
+            if undone:
+                raise
+            return RestoredFile(is_changed=True, kept=self._replace_bytes(version.path, wanted, reason))
 
     def last_change(self, name: str) -> Version | None:
         """The last change of the file, by whoever, that an undo has not already taken back; None where none is kept."""
@@ -121,15 +136,28 @@ class FileRestorer:
 
         path = self._target(name)
         with NotesLock(self._workspace).held():
+            was_there = exists(path)
             text: str | None = apply_edit(path, edit, keep, now, exposed)
             if not text and not keep_empty:
                 text = _deleted_where_empty(path)
+            elif not text and not was_there:
+                _swap(path, None, b"")
         theirs = [body for body in came_out if not exposed.has(body.decode("utf-8", "replace"))]
         self._history.wrote(name, theirs, text, Cause(Author.USER, reason))
-        return bool(came_out)
+        return bool(came_out) or not was_there
+
+    def _replace_bytes(self, name: str, text: str, reason: str) -> Path:
+        """Gives a file whose bytes are no text a text; the copy of the bytes. Raises UnexpectedContent."""
+        path = self._target(name)
+        with NotesLock(self._workspace).held():
+            body = read_bytes(path)
+            kept = self._copies.keep(name, body, self._clock.now())
+            _swap(path, body, encode(text))
+        self._history.wrote(name, (), text, Cause(Author.USER, reason))
+        return kept
 
     def _target(self, name: str) -> Path:
-        if name == "MEMORY.md" or name.startswith("memory/"):
+        if is_hot_name(name):
             return edit_target(self._workspace, name, UnwritableNotes)
         path = self._workspace.root / name
         return resolve_within(path, self._workspace.bounds_of(path))
@@ -137,11 +165,26 @@ class FileRestorer:
 
 def _deleted_where_empty(path: Path) -> str | None:
     """None where the file is deleted; "" where somebody wrote to it first."""
-    swap = FileSwap(path, b"", None, beside=path.with_name(f".{path.name}.{secrets.token_hex(6)}.gone"))
     try:
-        swap.make()
+        _swap(path, b"", None)
     except UnexpectedContent:
         return ""
+    return None
+
+
+def _swap(path: Path, expected: bytes | None, new: bytes | None) -> None:
+    """Puts `new` at `path`, where it holds `expected`; None stands for no file. Raises UnexpectedContent, OSError.
+
+    What a process that is killed in between leaves beside a note goes to the versions with the next look at the notes.
+    """
+    digests = ".".join(content_digest(body) for body in (expected, new) if body is not None)
+    suffix = ".gone" if new is None else f".{digests}{SWAP}"
+    swap = FileSwap(path, expected, new, beside=path.with_name(f".{path.name}.{secrets.token_hex(6)}{suffix}"))
+    try:
+        swap.stage()
+        swap.make()
+    except BaseException:
+        swap.discard()
+        raise
     if (outgoing := swap.finish()) is not None:
         outgoing.close()
-    return None

@@ -69,12 +69,7 @@ def renew_locations(
     left: list[UnreachedLocation] = []
     settings, workspace = access.settings, memory.workspace
     _note_tombstones(memory)
-    stale = stale_locations(memory)
-    for name in sorted({*stale, *untold_locations(memory)}):
-        if name not in settings.locations:
-            if name in stale:
-                left.append(UnreachedLocation(name, "it is no location of this workspace"))
-            continue
+    for name in sorted({*stale_locations(memory), *untold_locations(memory)}.intersection(settings.locations)):
         try:
             on_step(name)
         except PalimpsestError:
@@ -92,6 +87,26 @@ def renew_locations(
             left.append(UnreachedLocation(name, reason))
     _pending(memory, settings.locations)
     return tuple(left)
+
+
+def removed_sentence(removed: Iterable[str]) -> str:
+    """A sentence about locations that are none of this workspace any more; "" for none."""
+    if not (places := ", ".join(removed)):
+        return ""
+    what = "no location of this workspace any more: files that this device wrote there may hold it still"
+    return f"{places} is {what}. Delete them there yourself."
+
+
+def take_removed_locations(memory: Memory, settings: SyncSettings) -> tuple[str, ...]:
+    """Locations that were removed from the settings, and where what was forgotten since may be still: nothing takes it
+    from there. Each is given once for a forgetting. Raises OSError."""
+    folder = memory.workspace.forgotten
+    if not _noted(folder).difference(settings.locations):
+        return ()
+    with _locked(folder):
+        removed = (noted := _noted(folder)).difference(settings.locations)
+        _write(folder, noted - removed)
+    return tuple(sorted(removed.intersection(stale_locations(memory))))
 
 
 def note_locations(memory: Memory) -> None:

@@ -76,6 +76,12 @@ class FileHistory:
                 self._record(name, body, self._by_hand(name))
             self._record(name, text, cause or current_cause())
 
+    def files(self) -> list[str]:
+        """The relative names of the files that were there when they were recorded last; none where nothing is."""
+        if not self._begin():
+            return []
+        return [version.path for version in self.store.newest_of_all() if version.sha256]
+
     @contextmanager
     def together(self) -> Generator[None]:
         """What this thread records within is written at the end, and is durable together: for changes of many files."""

@@ -6,13 +6,17 @@ may be of several files, or of none, is left.
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
+from typing import Final
 
+from foundation.files import list_files, list_folders, read_bytes
 from memory.errors import Damaged
 from memory.versions.cause import Author
 from memory.versions.manifest import Version
-from memory.versions.objects import Objects, content_name
+from memory.versions.objects import MOST_BYTES, Objects, content_name
 
 _REASON = "found by check --repair"
+_COPY_DIGITS: Final = 12  # of the SHA-256, at the end of the name of a copy
 
 
 def found_again(
@@ -43,6 +47,16 @@ def found_again(
         )
         for place, name in enumerate(found)
     ]
+
+
+def copy_with(folder: Path, sha256: str) -> bytes:
+    """The bytes of a copy from before a write, in a folder below this one. Raises FileNotFoundError."""
+    ending = f"-{sha256[:_COPY_DIGITS]}.md"
+    for copies in list_folders(folder):
+        for path in list_files(copies):
+            if path.name.endswith(ending) and content_name(body := read_bytes(path, most=MOST_BYTES)) == sha256:
+                return body
+    raise FileNotFoundError(ending)
 
 
 def _paths(bases: Mapping[str, str], versions: Sequence[Version], files: Mapping[str, bytes]) -> dict[str, set[str]]:

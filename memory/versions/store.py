@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from foundation.clock import Clock, to_ms
 from foundation.errors import PalimpsestError
 from foundation.figures import counted
-from foundation.files import FileLock, exists, list_files, list_folders, make_private_folder, read_bytes
+from foundation.files import FileLock, exists, make_private_folder
 from foundation.program import PROGRAM
 from memory.errors import Damaged, NotFound
 from memory.settings import VersionSettings
@@ -20,9 +20,9 @@ from memory.versions.cause import Cause
 from memory.versions.head import HeadFile, ListHead, newest_number
 from memory.versions.lost import Damage, LostPart, LostParts
 from memory.versions.manifest import Manifest, ManifestContent, Version, lost_end
-from memory.versions.objects import MOST_BYTES, Objects, content_name
+from memory.versions.objects import Objects, content_name
 from memory.versions.problems import VersionProblem, list_problems
-from memory.versions.recovery import found_again
+from memory.versions.recovery import copy_with, found_again
 from memory.versions.retention import kept_versions
 
 MANIFEST: Final = "manifest"
@@ -30,7 +30,6 @@ OBJECTS: Final = "objects"
 LOST: Final = "lost"
 HEAD: Final = "head"
 _LOCK_SECONDS: Final = 10
-_COPY_DIGITS: Final = 12  # of the SHA-256, at the end of the name of a copy
 
 
 class NoSuchVersion(NotFound):
@@ -131,6 +130,19 @@ class VersionStore:
         with self._lock:
             return self._manifest.content().lines > 0 or self._read_head().given > 0
 
+    def highest_given(self) -> int:
+        """The highest number that was ever given to a version, as far as the list and its head know."""
+        with self._lock:
+            return max(self._read_head().given, newest_number(self._manifest.content()))
+
+    def reach(self, number: int) -> None:
+        """Has later versions get numbers above this one: those up to it are lost with the list. Raises OSError,
+        LockTimeout."""
+        make_private_folder(self._folder)
+        with self._lock, self._between_processes:
+            if number > self.highest_given():
+                self._head.write(replace(self._read_head(), given=number))
+
     def is_cut(self) -> bool:
         """Whether versions are missing from the list."""
         with self._lock:
@@ -168,6 +180,11 @@ class VersionStore:
         """The last version of a file; None without one."""
         with self._lock:
             return self._newest().get(path)
+
+    def newest_of_all(self) -> tuple[Version, ...]:
+        """The last version of each file."""
+        with self._lock:
+            return tuple(self._newest().values())
 
     def _newest(self) -> Mapping[str, Version]:
         content = self._manifest.content()
@@ -342,7 +359,7 @@ class VersionStore:
                     continue
                 sources: Mapping[str, Callable[[Version], bytes]] = {
                     "the file itself": lambda version: current(version.path),
-                    "a copy of it": self._copy_of,
+                    "a copy of it": lambda version: copy_with(self._folder, version.sha256),
                 }
                 for source, read in sources.items():
                     with suppress(OSError, PalimpsestError):  # the file is gone, or is none: the problem stays
@@ -351,18 +368,6 @@ class VersionStore:
                             mended.append(f"Version {version.number} of {version.path}: stored anew, from {source}.")
                             break
         return mended
-
-    def _copy_of(self, version: Version) -> bytes:
-        """A copy from before a write that has the version's bytes by its name. Raises FileNotFoundError."""
-        ending = f"-{version.sha256[:_COPY_DIGITS]}.md"
-        for folder in list_folders(self._folder):
-            for path in list_files(folder):
-                if (
-                    path.name.endswith(ending)
-                    and content_name(body := read_bytes(path, most=MOST_BYTES)) == version.sha256
-                ):
-                    return body
-        raise FileNotFoundError(version.path)
 
     def _find_again(
         self, current: Callable[[str], bytes], keep: Callable[[Path], None], names: Iterable[str]

@@ -1,5 +1,6 @@
 """What is forgotten leaves the locations of sync, from wherever it was forgotten; one that is away is tried again."""
 
+import errno
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from agent.commands.results import Cancelled, Proposal, SessionSwitched
 from agent.services.forget import finish_pending, forgetting, plan
 from agent.session import Session
 from foundation.paths import Workspace
+from memory.backup.place import LocalPlace
 from memory.memory import Memory
 from memory.settings import SyncSettings
 from memory.sync.renewal import pending_locations
@@ -192,3 +194,61 @@ def test_what_retention_deletes_leaves_the_location(run: Run, tmp_path: Path, pl
     away.rename(place)
     assert run("forget").status == 0
     assert places_of(place, [WORD]) == {}
+
+
+# ── a location that was removed ──
+
+
+def test_a_removed_location_is_named_once_and_keeps_nothing_open(synced: Run, root: Path, place: Path) -> None:
+    assert synced("sync", "remove", str(place)).status == 0
+    done = synced("forget", WORD, "--yes")
+    assert (done.status, done.out.count(f"{place} is no location of this workspace any more")) == (0, 1), done.err
+    assert "Delete them there yourself." in done.out
+    assert "sync now" not in done.out, "nothing that it does reaches that location"
+    again = synced("forget")
+    assert (again.status, str(place) in again.out) == (0, False), again.out
+    assert "Nothing was begun that is not finished." in again.out
+    other = synced("forget", "boiler", "--yes")
+    assert (other.status, other.out.count(str(place))) == (0, 1), "its words may be there, too"
+
+
+def test_a_location_that_was_away_and_is_removed_ends_what_was_open(
+    synced: Run, root: Path, tmp_path: Path, place: Path
+) -> None:
+    away = place.rename(tmp_path / "away")
+    assert synced("forget", WORD, "--yes").status == 75
+    assert synced("forget").status == 75
+    assert synced("sync", "remove", str(place)).status == 0
+    shown = synced("forget", "--dry-run")
+    assert "is no location" not in shown.out, "a look changes nothing"
+    done = synced("forget")
+    assert (done.status, done.out.count("is no location of this workspace any more")) == (0, 1), done.out
+    assert str(place) not in synced("forget").out
+    assert places_of(away, [WORD]), "nothing took it from there"
+
+
+def test_a_removed_location_that_is_added_again_is_taken_up_with_what_was_forgotten(
+    synced: Run, root: Path, place: Path
+) -> None:
+    synced("sync", "remove", str(place))
+    synced("forget", WORD, "--yes")
+    assert places_of(place, [WORD])
+    assert synced("sync", "add", str(place)).status == 0
+    assert synced("sync", "now").status == 0
+    assert places_of(place, [WORD]) == {}
+
+
+def test_a_location_that_could_never_be_written_to_keeps_nothing_open_once_it_is_removed(
+    run: Run, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_self: LocalPlace, name: str, _data: bytes, *, sync: bool = False) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", name)
+
+    monkeypatch.setattr(LocalPlace, "write", refuse)
+    assert run("sync", "add", str(place), "--name", "desk").status == 0
+    assert run("-p", f"The code of the door is {WORD}-7731.").status == 0
+    assert run("sync", "now").status != 0
+    assert run("forget", WORD, "--yes").status == 75
+    assert run("sync", "remove", str(place)).status == 0
+    assert run("forget").status == 0
+    assert str(place) not in run("forget").out

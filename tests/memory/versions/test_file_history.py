@@ -217,12 +217,12 @@ def test_restoring_is_a_version_and_loses_nothing(memory: Memory, workspace: Wor
     memory.hot.refresh()
     first = newest(memory, "MEMORY.md")
     workspace.memory_md.write_text("- two\n", encoding="utf-8")
-    assert memory.restorer.restore(first)
+    assert memory.restorer.restore(first).is_changed
     assert workspace.memory_md.read_text("utf-8") == "- one\n"
     bodies = [memory.versions.store.body(version) for version in memory.versions.store.versions("MEMORY.md")]
     assert bodies == [b"- one\n", b"- two\n", b"- one\n"]
     assert told(memory, "MEMORY.md")[-1][2] == "version 1 restored"
-    assert not memory.restorer.restore(first)
+    assert not memory.restorer.restore(first).is_changed
 
 
 def test_a_removal_cannot_be_restored(memory: Memory, workspace: Workspace) -> None:
