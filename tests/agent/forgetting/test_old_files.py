@@ -143,3 +143,15 @@ def test_what_is_said_again_after_the_forgetting_stays(run: Run, root: Path, old
     assert run("check", "--repair").status == 0
     assert "Again: the zqtapir now sleeps elsewhere." in run("export", "--to", "jsonl").out
     assert "blue shed" not in run("export", "--to", "jsonl").out
+
+
+def test_a_forgotten_entry_that_is_archived_later_is_not_here_again(run: Run, root: Path) -> None:
+    run("-p", SECRET)
+    run("-p", STAYS)
+    assert run("forget", "zqtapir", "--yes").status == 0
+    assert run("archive", "--older-than", "0d").status == 0
+    assert "[forgotten]" in texts_of_packs(root)
+    checked = run("check")
+    assert (checked.status, "forgetting" in checked.out) == (0, False)
+    assert "forgotten again" not in run("check", "--repair").out
+    assert "[forgotten]" in texts_of_packs(root)
