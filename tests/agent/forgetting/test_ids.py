@@ -1,6 +1,7 @@
 """Words in the id of an imported entry: the id becomes another one, and the text stays, here and on other devices."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -123,3 +124,22 @@ def test_a_conversation_of_a_forgotten_id_that_is_gone_and_grows_gets_no_forgott
     assert run("import", str(named)).status == 0
     assert texts(run) == ["a new text about the pier"]
     assert places_of(root, ["zqibble"]) == {}
+
+
+@pytest.mark.parametrize("has_database", [True, False])
+def test_an_old_mirror_does_not_bring_the_id_back(
+    run: Run, root: Path, named: Path, tmp_path: Path, *, has_database: bool
+) -> None:
+    run("import", str(named))
+    mirrors, state = root / "conversations", root / ".palimpsest"
+    shutil.copytree(mirrors, tmp_path / "old")
+    assert run("forget", "zqibble", "--yes").status == 0
+    before = texts(run)
+    shutil.copytree(tmp_path / "old", mirrors, dirs_exist_ok=True)
+    if not has_database:
+        for file in state.glob("cold.db*"):
+            if file.is_file():
+                file.unlink()
+    assert run("check", "--repair").status == 0
+    assert places_of(root, ["zqibble"]) == {}
+    assert texts(run) == before

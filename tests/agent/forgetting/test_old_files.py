@@ -15,6 +15,7 @@ from memory.cold.entries import replace_text
 from memory.cold.integrity.row_hashes import seal_rows
 from memory.cold.sql import fetch
 from memory.forgotten.earlier import ForgottenEarlier
+from memory.forgotten.tombstones import EntryTombstone, ForgottenConversationName
 from memory.memory import Memory
 from tests.agent.conftest import Run
 from tests.memory.forget.bytes_of import places_of
@@ -108,10 +109,15 @@ def test_an_unlisted_page_and_old_titles_are_known_as_forgotten(root: Path, old:
             "label": "A [forgotten]",
             "tags": ("the [forgotten]", "boiler"),
         }
-        later = {"created_ms": to_ms(memory.cold.clock.now()) + 60_000, "title": "A zqtapir"}
+        name = {"source": "s", "id": "zqtapir"}
+        later = {"created_ms": to_ms(memory.cold.clock.now()) + 60_000, "title": "A zqtapir"} | name
         assert forgotten.names(("conversation", "1"), later) == later
         earlier = later | {"created_ms": 0}
         assert forgotten.names(("conversation", "1"), earlier)["title"] == "A [forgotten]"
+        given_up = ForgottenConversationName("zqtapir")
+        memory.conversations.tombstones.add([EntryTombstone(token=given_up.token, forgotten_ms=1)])
+        forgotten = ForgottenPages(memory.cold, ForgottenEarlier.beside(memory.workspace.database), {})
+        assert forgotten.names(("conversation", "1"), later) == later | {"id": given_up.other}
     finally:
         memory.close()
 
