@@ -12,6 +12,7 @@ from memory.cold.conversations import rename, unlabel
 from memory.cold.encoding import to_text
 from memory.cold.sql import each, fetch, run
 from memory.cold.sync_words import forget_synced
+from memory.forget.own_figures import MIRRORS, holds_said
 from memory.forget.work import ForgetWork, StepCounts, drop_requests
 from memory.forgotten.tombstones import EntryTombstone, ForgottenConversationName
 
@@ -133,5 +134,5 @@ def _forget_states(db: apsw.Connection, work: ForgetWork) -> None:
             if work.prints.holds(state):
                 drop_requests(db, [conversation])
     for conversation, head in fetch(db, "SELECT conversation, head FROM mirrors"):
-        if work.prints.holds(head):
+        if holds_said(work.prints, head, MIRRORS):
             run(db, "UPDATE mirrors SET head = x'' WHERE conversation = ?", (conversation,))
