@@ -14,6 +14,7 @@ from foundation.figures import counted
 from foundation.files import UnsafePath, list_files, list_folders, read_bytes, remove
 from foundation.names import DRAFT, MIRROR, Grammar
 from foundation.paths import LINKABLE_FILES, Workspace, is_draft_name
+from foundation.privacy import clear
 from foundation.program import PROGRAM
 from memory.archive.repair.from_mirrors import MirrorRecovery, MissingTurns
 from memory.archive.repair.quarantine import Quarantine
@@ -288,7 +289,9 @@ def _without_forgotten_mirrors(workspace: Workspace, forgotten: ForgottenEarlier
     """Deletes old mirrors that hold what was forgotten, so that they are written anew and no copy of them is kept."""
     for mirror in read_mirrors(workspace.conversations) if forgotten else ():
         turns = (turn for turn in mirror.turns if turn.text.strip() != FORGOTTEN)
-        if any(forgotten.has(mirror.source, mirror.id, turn.id) for turn in turns):
+        name = clear(mirror.source), clear(mirror.id)
+        is_given_up = forgotten.known_conversation(*name) != name
+        if is_given_up or any(forgotten.has(mirror.source, mirror.id, turn.id) for turn in turns):
             remove(workspace.conversations / mirror.name, missing_ok=True)
             yield f"conversations/{mirror.name}: it held what was forgotten, and was deleted."
 

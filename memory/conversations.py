@@ -46,6 +46,7 @@ from memory.cold.secret import keyed
 from memory.cold.shown_texts import ShownTexts, shown_texts
 from memory.cold.statistics import counts_by_day
 from memory.cold.tree import PAGE, entry_nodes, result_calls, steps_up, summaries_beside
+from memory.forgotten.earlier import ForgottenEarlier
 from memory.forgotten.tombstones import TOMBSTONES, Tombstones
 from memory.records import AnswerOwner, Branch, Conversation, ConversationFigures, Entry, EntryDraft, EntryNode
 from memory.tool_calls import may_have_run, tool_calls
@@ -332,6 +333,12 @@ class Conversations:
     def tombstones(self) -> Tombstones:
         """What was forgotten here, by hashes: no import and no sync brings it back."""
         return Tombstones(self._cold.database.with_name(TOMBSTONES), self._cold.secret)
+
+    def forgotten_earlier(self) -> ForgottenEarlier:
+        """The same with the words that were forgotten here, as they are now."""
+        return ForgottenEarlier(
+            self.tombstones, self._cold.database.with_name(TOMBSTONES).with_suffix(""), self._cold.secret
+        )
 
     def is_known_name(self, name: str) -> bool:
         """Whether a conversation, a source or an entry has that name."""

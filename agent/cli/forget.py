@@ -47,8 +47,9 @@ if TYPE_CHECKING:  # the store is loaded when it is opened
 def command(name: str | None, conversation: str | None, before: str | None, dry_run: bool, yes: bool) -> None:
     """Forget what holds QUERY, or what ID or FILE names, with all that was made of it.
 
-    QUERY is looked for as it is, in any case. ID is of an entry, a note, a page, an archive or a conversation; FILE is
-    one of the notes, or one that was added to knowledge. Files and their pages go as a whole.
+    QUERY is looked for as it is, in any case. ID is of an entry, a note, a page, an archive or a conversation; that of
+    an imported conversation is named with --conversation, for it may be a word. FILE is one of the notes, or one that
+    was added to knowledge. Files and their pages go as a whole.
 
     It shows what would go and asks. Then it takes it out of the store, the index, the packs, the notes and their
     versions, mirrors, checkpoints, drafts, typed prompts, caches and logs, and looks through every byte of the

@@ -144,7 +144,8 @@ def summary(report: ImportReport) -> str:
     if report.observations:
         parts.append(f"{_counted(report.observations, 'observation', 'observations')} left out")
     if report.forgotten:
-        parts.append(f"{_counted(report.forgotten, 'entry', 'entries')} left out, for they were forgotten here")
+        left_out = _counted(report.forgotten, "entry left out, for it was", "entries left out, for they were")
+        parts.append(f"{left_out} forgotten here")
     return "; ".join(parts) + "."
 
 

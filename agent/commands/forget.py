@@ -100,7 +100,7 @@ async def _show_what_stays(session: Session, what: ForgetPlan) -> bool:
 
 def plan_rows(what: ForgetPlan) -> list[tuple[str, str]]:
     """Rows of a name and a sentence: what goes, what changes, and what stays."""
-    from agent.services.forget_sentences import also_said_sentence, changes, kept_sentence
+    from agent.services.forget_sentences import also_said_sentence, changes, kept_sentence, same_id_sentence
 
     rows: list[tuple[str, str]] = []
     for entry in what.entries[:MOST_ROWS]:
@@ -126,6 +126,8 @@ def plan_rows(what: ForgetPlan) -> list[tuple[str, str]]:
         rows.append(("stays", stays.removeprefix("Stays: ")))
     if what.kept:
         rows.append(("stays", kept_sentence(what)))
+    if what.same_id:
+        rows.append(("stays", same_id_sentence(what)))
     rows += [("not read", sentence) for sentence in what.unread]
     rows.append(("no undo", "It is taken out of every file here, and looked for. Backups hold it still."))
     return rows

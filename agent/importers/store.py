@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterable
 from msgspec import Struct
 from msgspec.structs import replace
 
+from agent.importers.forgotten import ForgottenHere
 from agent.importers.names import ImportNames, entry_hash, entry_hash_in_file, legacy_entry_id
 from agent.importers.record import BadRecord, ConversationLeaf, ImportRecord, ParsedRecord
-from foundation.clock import to_ms
 from foundation.privacy import EMPTY, Cleared, TextSource, as_made, clear, cleared_fields, examine
 from memory.conversations import Conversations, HeldEntry, ImportedConversation
 from memory.errors import AlreadyExists, NotFound
-from memory.forgotten.tombstones import ForgottenName
+from memory.forgotten.fingerprints import FORGOTTEN
 from memory.records import Conversation, Entry, EntryDraft, EntryKind
 
 BATCH = 2000
@@ -76,7 +76,7 @@ class ImportWriter:
         self._by_file_id: dict[str, _StoredConversation] = {}  # for the leaves
         self._leaves: dict[str, str] = {}
         self._above_left_out: dict[tuple[Cleared, Cleared, Cleared], Cleared | None] = {}  # parents, by its key, id
-        self._tombstones = conversations.tombstones
+        self._forgotten_here = ForgottenHere(conversations)
         self._held: dict[tuple[Cleared, Cleared], list[_NamedRecord]] = {}  # of own conversations, until they go on
         self._held_size = 0
         self._continued: set[tuple[Cleared, Cleared]] = set()  # own conversations of which the file has more
@@ -95,7 +95,7 @@ class ImportWriter:
                 self._leave_out(self._named_record(record))
             case ImportRecord():
                 named = self._named_record(record)
-                if self._is_forgotten(named, named.id) or self._has_forgotten_text(record):
+                if self._is_forgotten(named, named.id) or self._forgotten_here.has_text(record.text, record.time):
                     self._forgotten += 1
                     self._leave_out(named)
                     return
@@ -104,7 +104,8 @@ class ImportWriter:
                 if len(self._pending) >= BATCH or self._pending_size >= BATCH_SIZE:
                     self._store()
             case ConversationLeaf(conversation=conversation, id=leaf):
-                self._leaves[self._naming.name(conversation)] = self._naming.name(leaf)
+                id_ = self._forgotten_here.conversation(self._naming.name(conversation))
+                self._leaves[id_] = self._naming.name(leaf)
             case BadRecord():
                 self._take_bad(record)
 
@@ -112,16 +113,10 @@ class ImportWriter:
         if named.id:
             self._above_left_out[(*self._key(named), named.id)] = named.parent
 
-    def _has_forgotten_text(self, record: ImportRecord) -> bool:
-        if not self._tombstones.all():
-            return False
-        written_ms = to_ms(record.time) if record.time else 0
-        return self._tombstones.has_text(clear(record.text, TextSource.OTHER), written_ms)
-
     def _is_forgotten(self, named: _NamedRecord, id_: str) -> bool:
-        source, conversation = self._key(named)
-        own = "" if source == RESTORED else source  # what an export of our own brings back is the workspace's own
-        return bool(id_) and self._tombstones.has(ForgottenName(own, conversation, id_))
+        source = self._source_of(named)
+        own = EMPTY if source == RESTORED else source  # what an export of our own brings back is the workspace's own
+        return bool(id_) and self._forgotten_here.has_entry(own, named.conversation, id_)
 
     def _take_bad(self, bad: BadRecord) -> None:
         self._bad_count += 1
@@ -183,7 +178,7 @@ class ImportWriter:
         """Its id in the file; one made of it and the content where that id stands for another entry."""
         conversation, content = self._conversation_of(named), entry_hash_in_file(named.record)
         first = conversation.contents.get(named.id)
-        if first is None and _is_held(named.record, held.get(conversation.seq, {}).get(named.id), absent=True):
+        if first is None and self._is_held(named.record, held.get(conversation.seq, {}).get(named.id), absent=True):
             first = conversation.contents[named.id] = content
         return named.id if first == content else self._naming.renamed(named.id, content)
 
@@ -204,7 +199,7 @@ class ImportWriter:
             role=record.role,
             text=self._cleared(record.text),
             id=id_,
-            speaker=clear(record.speaker, TextSource.OTHER),
+            speaker=self._forgotten_here.without_words(record.speaker, record.time),
             time=record.time,
             meta=cleared_fields(record.meta),
             beside=record.beside,
@@ -228,9 +223,13 @@ class ImportWriter:
         return replace(named, parent=above)
 
     def _key(self, named: _NamedRecord) -> tuple[Cleared, Cleared]:
-        """The source and the id of its conversation. No file can name the source "", which is this workspace's own."""
-        source = self._source if self._fixed_source or named.source is None else named.source
-        return source or RESTORED, named.conversation
+        """The source and the id of its conversation here."""
+        here = self._forgotten_here
+        return here.source(self._source_of(named)), here.conversation(named.conversation)
+
+    def _source_of(self, named: _NamedRecord) -> Cleared:
+        """Its source in the file. No file can name the source "", which is this workspace's own."""
+        return (self._source if self._fixed_source or named.source is None else named.source) or RESTORED
 
     def _conversation_of(self, named: _NamedRecord) -> "_StoredConversation":
         return self._conversations[self._key(named)]
@@ -243,11 +242,12 @@ class ImportWriter:
         claimed: dict[Cleared, list[Cleared]] = {}
         for named in filter(self._claims_own, records):
             claimed.setdefault(named.conversation, []).append(named.id)
-        held = {id_: self._destination.held_in_own(id_, ids) for id_, ids in claimed.items()}
+        here = self._forgotten_here.conversation
+        held = {id_: self._destination.held_in_own(here(id_), ids) for id_, ids in claimed.items()}
         others: list[_NamedRecord] = []
         for named in records:
             key = self._key(named)
-            is_held = self._claims_own(named) and _is_held(named.record, held[named.conversation].get(named.id))
+            is_held = self._claims_own(named) and self._is_held(named.record, held[named.conversation].get(named.id))
             if is_held and key not in self._continued:
                 self._hold(key, named)
                 continue
@@ -259,6 +259,15 @@ class ImportWriter:
 
     def _claims_own(self, named: _NamedRecord) -> bool:
         return named.source == "" and not self._fixed_source and bool(named.id)
+
+    def _is_held(self, record: ImportRecord, held: HeldEntry | None, *, absent: bool = False) -> bool:
+        """Whether a stored entry with the record's id is that entry, also where words of its text were forgotten;
+        `absent` where there is none."""
+        if held is None or not held.is_of(record.role, record.time):
+            return absent and held is None
+        return held.has_text(clear(record.text, TextSource.OTHER)) or self._forgotten_here.has_words(
+            record.text, record.time
+        )
 
     def _hold(self, key: tuple[Cleared, Cleared], named: _NamedRecord) -> None:
         self._held_size += max(named.record.size, len(named.record.text))
@@ -272,9 +281,16 @@ class ImportWriter:
         unopened = {
             self._key(named): named.record for named in reversed(records) if self._key(named) not in self._conversations
         }
-        conversations = [_imported_conversation(key, record) for key, record in reversed(unopened.items())]
+        conversations = [self._imported_conversation(*each) for each in reversed(unopened.items())]
         for key, conversation in zip(reversed(unopened), self._destination.open_imported(conversations), strict=True):
             self._conversations[key] = self._by_file_id[key[1]] = _StoredConversation(conversation)
+
+    def _imported_conversation(self, key: tuple[Cleared, Cleared], record: ImportRecord) -> ImportedConversation:
+        source, id_ = key
+        created = record.created or record.time
+        untitled = id_ if id_ == self._naming.name(record.conversation) else FORGOTTEN
+        title = self._forgotten_here.without_words(untitled if record.title is None else record.title, created)
+        return ImportedConversation(source, id_, title, created)
 
     def _store(self) -> None:
         records, self._pending, self._pending_size = self._without_own(self._pending), [], 0
@@ -338,19 +354,6 @@ class ImportWriter:
         findings = examine(text, TextSource.OTHER)
         self._taken_out += findings.private + len(findings.secrets)
         return findings.cleared
-
-
-def _imported_conversation(key: tuple[Cleared, Cleared], record: ImportRecord) -> ImportedConversation:
-    source, id_ = key
-    title = clear(id_ if record.title is None else record.title, TextSource.OTHER)
-    return ImportedConversation(source, id_, title, record.created or record.time)
-
-
-def _is_held(record: ImportRecord, held: HeldEntry | None, *, absent: bool = False) -> bool:
-    """Whether a stored entry with the record's id is that entry; `absent` where there is none."""
-    if held is None:
-        return absent
-    return held.is_same(clear(record.text, TextSource.OTHER), record.role, record.time)
 
 
 def _store_error(error: Exception) -> str:

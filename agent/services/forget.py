@@ -13,7 +13,7 @@ from msgspec import Struct
 from agent.services.deletion import attached_archives
 from agent.services.drafts import clear_marked, without_marks
 from agent.services.forget_receipt import begun_sentence, left_over, left_sentences, receipt_lines
-from agent.services.forget_sentences import kept_sentence
+from agent.services.forget_sentences import kept_sentence, same_id_sentence
 from agent.services.pasted_images import remove_images
 from foundation.clock import Clock, SystemClock, from_ms
 from foundation.errors import Misuse, PalimpsestError, TemporaryFailure
@@ -207,6 +207,8 @@ def refuse_nothing(what: ForgetPlan) -> None:
     message = kept_sentence(what) if what.kept else f"Nothing here is called that, and {held}."
     if what.unread:
         message = f"{message} Not read: {' '.join(what.unread)}"
+    if what.same_id:
+        message = f"{message} {same_id_sentence(what)}"
     raise NothingToForget("Nothing to forget", message, f"`{PROGRAM} search` finds by meaning.")
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from foundation.figures import counted
+from foundation.program import own_command
 from foundation.terminal_text import visible_line
 
 if TYPE_CHECKING:  # the help of a command must not load the store
@@ -47,6 +48,8 @@ def plan_lines(what: ForgetPlan) -> list[str]:
         lines.append(f"  {counted(what.past, 'line')} in old versions of it; the file is gone.")
     if what.kept:
         lines.append(f"Stays: {kept_sentence(what)}")
+    if what.same_id:
+        lines.append(f"Stays: {same_id_sentence(what)}")
     return [*lines, *(f"Not read: {sentence}" for sentence in what.unread)]
 
 
@@ -56,6 +59,17 @@ def kept_sentence(what: ForgetPlan) -> str:
     if len(what.kept) == 1:
         return f"{names} holds it, and is a file of your own: change it yourself."
     return f"{names} hold it, and are files of your own: change them yourself."
+
+
+def same_id_sentence(what: ForgetPlan) -> str:
+    """A sentence about the conversation whose id was named as words, and how all of it is forgotten; "" for none."""
+    if not what.same_id:
+        return ""
+    found, command = what.same_id[0], own_command("forget", "--conversation", what.same_id[0].id)
+    return (
+        f"The conversation of the id {visible_line(found.id)} has {counted_as('entries', found.entries)}: "
+        f"`{command}` forgets all of it."
+    )
 
 
 def _entry_line(entry: PlannedEntry) -> str:

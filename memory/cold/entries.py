@@ -90,10 +90,13 @@ class HeldEntry(Struct, frozen=True):
     role: str
     time_ms: int
 
-    def is_same(self, text: Cleared, role: Role, time: datetime | None) -> bool:
-        """Whether the entry has this text, role and time; None for a time that is not known."""
-        same_time = time is None or to_ms(time) == self.time_ms
-        return same_time and role.value == self.role and digest(to_bytes(text)) == self.sha256
+    def is_of(self, role: Role, time: datetime | None) -> bool:
+        """Whether the entry has this role and time; None for a time that is not known."""
+        return role.value == self.role and (time is None or to_ms(time) == self.time_ms)
+
+    def has_text(self, text: Cleared) -> bool:
+        """Whether the entry has this text."""
+        return digest(to_bytes(text)) == self.sha256
 
 
 def held_entries(connection: apsw.Connection, conversation: int, ids: Iterable[str]) -> dict[str, HeldEntry]:

@@ -25,7 +25,8 @@ from memory.forgotten.earlier import ForgottenEarlier
 from memory.forgotten.fingerprints import FORGOTTEN, Fingerprint, Fingerprints
 from memory.memory import Memory
 
-_NAMES: Final = """SELECT e.seq, c.source, c.id, e.id FROM entries e JOIN conversations c ON c.seq = e.conversation
+_NAMES: Final = """SELECT e.seq, e.body IS NULL, c.source, c.id, e.id
+    FROM entries e JOIN conversations c ON c.seq = e.conversation
     WHERE e.body IS NULL OR CAST(e.body AS BLOB) <> ?"""
 _NAMELESS: Final = "SELECT seq, time_ms FROM entries WHERE instr(meta, CAST('\"recovered\"' AS BLOB))"
 _LARGEST_OTHER: Final = 2**24  # bytes of a person's file that is looked through
@@ -37,15 +38,21 @@ def came_back(memory: Memory, forgotten: ForgottenEarlier) -> list[int]:
         return []
     blank = (FORGOTTEN.encode(),)
     rows = memory.cold.read(lambda db: list(each(db, _NAMES, blank)))
-    found = {seq for seq, *name in rows if forgotten.has(*name)}
+    named = [(seq, is_archived) for seq, is_archived, *name in rows if forgotten.has(*name)]
+    found = {seq for seq, is_archived in named if not is_archived or _text_on_pages(memory, seq) != FORGOTTEN}
     for seq, time_ms in memory.cold.read(lambda db: list(each(db, _NAMELESS))):  # from pixels: its name may be lost
-        try:
-            text = memory.passage(memory.cold.entry(seq)).text
-        except MemoryFailure:
-            continue
+        text = _text_on_pages(memory, seq)
         if text != FORGOTTEN and forgotten.has_text(text, time_ms):
             found.add(seq)
     return sorted(found)
+
+
+def _text_on_pages(memory: Memory, seq: int) -> str:
+    """The entry's text; `[forgotten]` where its pages cannot be read, which a check names by itself."""
+    try:
+        return memory.passage(memory.cold.entry(seq)).text
+    except MemoryFailure:
+        return FORGOTTEN
 
 
 def forget_again(memory: Memory, forgotten: ForgottenEarlier, now: datetime) -> tuple[list[str], list[str]]:

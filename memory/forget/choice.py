@@ -15,6 +15,7 @@ from memory.forget.copies import look_at_copies
 from memory.forget.scan import is_note
 from memory.forget.spellings import Spellings
 from memory.forget.work import DERIVED, entry_bytes
+from memory.forgotten.tombstones import OTHER_CONVERSATION
 from memory.hot.note import Note
 from memory.hot.parse import lines_of
 from memory.memory import Memory
@@ -25,6 +26,7 @@ _HOLDS = "holds the words"
 _KNOWN = """SELECT conversation FROM knowledge WHERE ?1 IN (id, name, source)
     UNION SELECT seq FROM conversations WHERE kind = 'knowledge' AND title = ?2
         AND seq NOT IN (SELECT conversation FROM knowledge)"""  # of another device
+_OF_ID = "SELECT seq FROM conversations WHERE id = ? AND kind = 'chat' ORDER BY seq"
 _TITLES = """SELECT title FROM conversations
     UNION ALL SELECT CAST(source || char(10) || name || char(10) || root AS BLOB) FROM knowledge"""
 
@@ -39,7 +41,8 @@ class NamedLine(Struct, frozen=True):
 
 class Chosen(Struct, kw_only=True):
     """What was named. `entries` are seqs, each with why it goes. `words` are how the phrase is written where it was
-    found; none where no phrase was named. `past` are lines that only versions of a file hold."""
+    found; none where no phrase was named. `past` are lines that only versions of a file hold. `same_id` are
+    conversations whose id is the phrase: they stay."""
 
     title: str
     entries: dict[int, str] = field(default_factory=dict[int, str])
@@ -47,16 +50,20 @@ class Chosen(Struct, kw_only=True):
     lines: dict[NamedLine, None] = field(default_factory=dict[NamedLine, None])
     past: dict[NamedLine, None] = field(default_factory=dict[NamedLine, None])
     words: dict[str, None] = field(default_factory=dict[str, None])
+    same_id: tuple[int, ...] = ()
 
 
 def choose_named(memory: Memory, name: str) -> Chosen:
     """What an id, a file or a phrase names. An id is of an entry, a note, a page, an archive (`#3`), a file that was
-    added or a conversation; a file is one of the notes, or one that was added. All else is a phrase."""
+    added or a conversation that began here; a file is one of the notes, or one that was added. All else is a phrase,
+    also the id of an imported conversation: it may be a word."""
     for choose in (_entries_of_id, _note, _file, _archive, _own_conversation):
         with suppress(NotFound, Misuse):
             if (chosen := choose(memory, name)) is not None:
                 return chosen
-    return choose_words(memory, name)
+    chosen = choose_words(memory, name)
+    chosen.same_id = tuple(seq for (seq,) in memory.cold.read(lambda db: fetch(db, _OF_ID, (name,))))
+    return chosen
 
 
 def choose_words(memory: Memory, phrase: str) -> Chosen:
@@ -167,7 +174,7 @@ def _archive(memory: Memory, name: str) -> Chosen | None:
 
 
 def _own_conversation(memory: Memory, name: str) -> Chosen | None:
-    return choose_conversation(memory, name) if name.startswith("c_") else None
+    return choose_conversation(memory, name) if name.startswith(("c_", OTHER_CONVERSATION)) else None
 
 
 def _whole_kinds(memory: Memory) -> frozenset[int]:

@@ -6,12 +6,17 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from msgspec import structs
+
 from foundation.files import exists, read_bytes, remove, remove_folder, replace, scan, write_atomically
 from foundation.files import status as status_of
 from memory.cold.shrink import free_room, freed_sentence, left_sentence, shrink, size_on_disk
 from memory.cold.sql import fetch
+from memory.errors import Damaged
+from memory.forget.own_figures import figures_of_file
 from memory.forget.scan import files_below, folders_below, holds_name, holds_words
 from memory.forget.work import ForgetWork, StepCounts
+from memory.forgotten.journal import ForgetJournal
 from memory.versions.store import MANIFEST, OBJECTS
 from models.chat.mlx.cache_files import purge as purge_prompt_caches
 
@@ -47,7 +52,8 @@ def forget_caches(work: ForgetWork) -> StepCounts:
 
 
 def forget_logs(work: ForgetWork) -> StepCounts:
-    """Takes the lines of the log that hold the words."""
+    """Takes the lines of the log that hold the words, and the words out of earlier receipts, which name files."""
+    _forget_receipts(work)
     lines_gone = 0
     for path in [path for path, _ in _files_of(work.workspace.log.parent) if path.name.startswith("log.txt")]:
         lines = read_bytes(path).splitlines(keepends=True)
@@ -56,6 +62,22 @@ def forget_logs(work: ForgetWork) -> StepCounts:
             write_atomically(path, b"".join(kept))
             lines_gone += len(lines) - len(kept)
     return StepCounts({"log lines": lines_gone})
+
+
+def _forget_receipts(work: ForgetWork) -> None:
+    journal = ForgetJournal(work.workspace.forgotten)
+    for id_ in journal.ids():
+        with suppress(FileNotFoundError, Damaged):
+            job = journal.read(id_)
+            if id_ == work.job.id or job.receipt is None:
+                continue
+            found, left, sentences = (
+                tuple(map(work.replaced, each)) for each in (job.receipt.found, job.receipt.left, job.receipt.sentences)
+            )
+            receipt = structs.replace(job.receipt, found=found, left=left, sentences=sentences)
+            changed = structs.replace(job, sentences=tuple(map(work.replaced, job.sentences)), receipt=receipt)
+            if changed != job:
+                journal.write(changed)
 
 
 def forget_copies(work: ForgetWork) -> StepCounts:
@@ -82,7 +104,7 @@ def forget_database(work: ForgetWork) -> StepCounts:
     cold.empty_journal()
     database = cold.database
     before = size_on_disk(database)
-    if any(holds_words(work.prints, path) for path in _database_files(database)):
+    if any(_holds_said(work, path) for path in _database_files(database)):
         cold.empty_journal(vacuum=lambda db: fetch(db, "VACUUM"))
     shrink(cold)
     sentences = (freed_sentence(before - size_on_disk(database)), left_sentence(free_room(cold)))
@@ -129,7 +151,13 @@ def _is_database(path: Path) -> bool:
 
 
 def _remove_holding(work: ForgetWork, folder: Path) -> int:
-    return sum(_removed(path) for path in files_below(folder) if holds_words(work.prints, path))
+    return sum(_removed(path) for path in files_below(folder) if _holds_said(work, path))
+
+
+def _holds_said(work: ForgetWork, path: Path) -> bool:
+    """Whether the file holds the words, but where the program wrote them for itself."""
+    name = path.relative_to(work.workspace.root).as_posix()
+    return holds_words(work.prints, path, figures=figures_of_file(work.workspace, name))
 
 
 def _removed(path: Path) -> int:

@@ -31,7 +31,7 @@ from memory.forget.pages import forget_conversations, forget_pages
 from memory.forget.plan import ForgetPlan
 from memory.forget.rows import forget_rows, refuse_late_answers
 from memory.forget.scan import ScanResult, scan_workspace
-from memory.forget.tables import forget_names
+from memory.forget.tables import forget_names, stones_of_names
 from memory.forget.work import DERIVED, ForgetWork, Step, StepCounts, behind_escapes
 from memory.forgotten.journal import ForgetJob, ForgetJournal, Receipt
 from memory.forgotten.tombstones import EntryTombstone, ForgottenName
@@ -59,6 +59,7 @@ def put_tombstones(work: ForgetWork) -> StepCounts:
     for seqs in batches(list(work.job.beside)):
         for entry in memory.conversations.entries(seqs).values():
             stones += _stones_beside(work, entry, known)
+    stones += stones_of_names(work)
     return StepCounts({"tombstones": tombstones.add(stones)})
 
 

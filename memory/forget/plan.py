@@ -79,6 +79,7 @@ class ForgetPlan(Struct, frozen=True, kw_only=True):
     kept: tuple[str, ...] = ()  # the person's own files that hold the words, and stay
     past: int = 0  # lines of a file that is gone, which its versions hold
     copies: tuple[str, ...] = ()  # where nothing else holds them: kinds of copies that do
+    same_id: tuple[NamedConversation, ...] = ()  # that stay: the phrase is their id
     unread: tuple[str, ...] = ()  # sentences about notes that could not be read, and so stay
 
     @property
@@ -159,6 +160,7 @@ def plan_forgetting(memory: Memory, chosen: Chosen, now: datetime) -> ForgetPlan
         renamed=tuple(_renamed(work)),
         kept=kept,
         past=len(chosen.past),
+        same_id=tuple(_conversations(memory, chosen.same_id)),
         unread=tuple(unread_notes(memory)),
     )
     if not (job.prints and plan.is_empty):

@@ -24,7 +24,14 @@ from memory.errors import Damaged
 from memory.forget.escapes import unescaped
 from memory.forget.later import written_later
 from memory.forget.notes import holds_besides_kept, keeps_lines
-from memory.forget.own_figures import DIGESTS, figures_of_column, figures_of_file, holds_said, without
+from memory.forget.own_figures import (
+    DIGESTS,
+    figures_of_column,
+    figures_of_file,
+    holds_said,
+    without,
+    without_own_names,
+)
 from memory.forget.used_paths import PLACES, PathsInUse, paths_in_use
 from memory.forget.work import ForgetWork
 from memory.forgotten.fingerprints import Fingerprints
@@ -78,11 +85,12 @@ def scan_workspace(work: ForgetWork, on_file: Callable[[int], None] = lambda _: 
         else:
             figures = figures_of_file(space, name)
             holds = holds_words(prints, path, used if used.names(space, name) else None, figures)
-            holds = holds or holds_name(prints, name, DIGESTS if path.is_relative_to(space.state) else None)
+            own = without_own_names(space, name)
+            holds = holds or holds_name(prints, own, DIGESTS if path.is_relative_to(space.state) else None)
         if holds:
             (found if is_ours(space, name) and name not in unread else others).append(name)
     for folder in folders_below(space.root):
-        if holds_name(prints, name := folder.relative_to(space.root).as_posix()):
+        if holds_name(prints, without_own_names(space, name := folder.relative_to(space.root).as_posix())):
             (found if folder.is_relative_to(space.state) else others).append(f"{name}/")
     if work.memory.cold.read(lambda db: values_hold(db, prints, used)):
         found.append(f"{space.database.relative_to(space.root).as_posix()} (values)")

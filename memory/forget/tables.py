@@ -1,5 +1,7 @@
 """Words in titles, labels and names: every column of text that is no entry's."""
 
+from collections.abc import Iterator
+
 import apsw
 
 from foundation.privacy import as_stored
@@ -10,8 +12,9 @@ from memory.cold.conversations import rename, unlabel
 from memory.cold.encoding import to_text
 from memory.cold.sql import each, fetch, run
 from memory.cold.sync_words import forget_synced
+from memory.forget.own_figures import MIRRORS, holds_said
 from memory.forget.work import ForgetWork, StepCounts, drop_requests
-from memory.records import new_id
+from memory.forgotten.tombstones import EntryTombstone, ForgottenConversationName
 
 _NAMES = """SELECT 'title', seq, title FROM conversations WHERE title <> x''
     UNION ALL SELECT 'id', seq, CAST(id AS BLOB) FROM conversations
@@ -23,6 +26,21 @@ _NAMES = """SELECT 'title', seq, title FROM conversations WHERE title <> x''
     UNION ALL SELECT 'pattern', 0, CAST(pattern AS BLOB) FROM knowledge_patterns"""
 
 _OF_CONVERSATIONS = frozenset({"title", "id", "source", "label"})
+
+
+def stones_of_names(work: ForgetWork) -> Iterator[EntryTombstone]:
+    """Those of ids and sources of conversations that hold the words: an import finds the conversation without them."""
+    last = work.job.last_conversation
+    rows = work.memory.cold.read(lambda db: fetch(db, "SELECT seq, id, source FROM conversations"))
+    named = {
+        ForgottenConversationName(name, is_source=bool(number))
+        for seq, *names in rows
+        if last is None or seq <= last
+        for number, name in enumerate(names)
+    }
+    for name in named:
+        if name.name and work.prints.holds(name.name.encode("utf-8", "surrogatepass")):
+            yield EntryTombstone(token=name.token, forgotten_ms=work.job.begun_ms)
 
 
 def forget_names(work: ForgetWork) -> StepCounts:
@@ -58,7 +76,7 @@ def _forget_name(db: apsw.Connection, work: ForgetWork, kind: str, seq: int, nam
             pages = "SELECT DISTINCT s.page FROM spans s JOIN entries e ON e.seq = s.entry WHERE e.conversation = ?"
             return packs_of(db, [page for (page,) in each(db, pages, (seq,))])
         case "id" | "source":
-            value = new_id("c") if kind == "id" else work.replaced(name)
+            value = ForgottenConversationName(name, is_source=kind == "source").other
             run(db, f"UPDATE conversations SET {kind} = ? WHERE seq = ?", (value, seq))
             drop_requests(db, [seq])
             return set()
@@ -116,5 +134,5 @@ def _forget_states(db: apsw.Connection, work: ForgetWork) -> None:
             if work.prints.holds(state):
                 drop_requests(db, [conversation])
     for conversation, head in fetch(db, "SELECT conversation, head FROM mirrors"):
-        if work.prints.holds(head):
+        if holds_said(work.prints, head, MIRRORS):
             run(db, "UPDATE mirrors SET head = x'' WHERE conversation = ?", (conversation,))

@@ -8,6 +8,7 @@ from bisect import bisect_left
 from contextlib import suppress
 from pathlib import Path
 
+from foundation.privacy import Cleared
 from memory.cold.secret import SECRET, secret_at
 from memory.errors import Damaged
 from memory.forgotten.fingerprints import Fingerprints, replaced
@@ -37,6 +38,11 @@ class ForgottenEarlier:
     def has(self, source: str, conversation: str, entry: str) -> bool:
         """Whether the entry of that name was forgotten."""
         return self._tombstones.has(ForgottenName(source, conversation, entry))
+
+    def known_conversation(self, source: Cleared, id_: Cleared) -> tuple[Cleared, Cleared]:
+        """The source and the id of a conversation, as they are here since one of them was forgotten."""
+        known = self._tombstones.known_name
+        return known(source, is_source=True), known(id_)
 
     def has_text(self, text: str, written_ms: int) -> bool:
         """Whether a text of that moment was forgotten, or holds words that were: for an entry whose name is lost."""

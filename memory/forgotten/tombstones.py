@@ -23,6 +23,7 @@ from foundation.program import PROGRAM
 from foundation.typed_json import decode_json
 from memory.cold.encoding import plain
 from memory.cold.secret import keyed
+from memory.forgotten.fingerprints import FORGOTTEN
 from memory.records import ALPHABET, LENGTH
 
 TOMBSTONES: Final = "forgotten.jsonl"
@@ -31,11 +32,14 @@ SHORTEST_TEXT: Final = 16
 """Characters of a text that is known again by itself: a shorter one, as "yes", is said by many."""
 OTHER: Final = "ef_"
 """Ids in place of forgotten ones begin with it, and no others that are made here."""
+OTHER_CONVERSATION: Final = "cf_"
+"""Ids of conversations in place of forgotten ones begin with it."""
 _LOCK_SECONDS: Final = 10
 _MOST_NAMED: Final = 5  # lines
 _COPY: Final = "tombstones.jsonl"
 _KNOWN_LOST: Final = "lost"  # how many a repair has named as lost
 _MOST_DIGITS: Final = 12
+_MOST_RENAMED: Final = 8  # times that a name was given up, and so was the other one
 _AGAIN: Final = "an import may bring back what they kept out: forget it again then"
 
 _REPAIRS: Final = f"`{PROGRAM} check --repair` writes it anew."
@@ -91,10 +95,35 @@ class ForgottenName(Struct, frozen=True):
         return (self.token, other.token), (self.beside, other.beside)
 
 
+class ForgottenConversationName(Struct, frozen=True):
+    """An id of a conversation, or with `is_source` the source of some, that holds forgotten words. The other name
+    follows from it, so that an import of the same file finds the conversation again."""
+
+    name: str
+    is_source: bool = False
+
+    @property
+    def token(self) -> str:
+        """The token of a name that was given up."""
+        kind = "source" if self.is_source else "id"
+        return hashlib.sha256(f"conversation {kind}\0{plain(self.name)}".encode()).hexdigest()
+
+    @property
+    def other(self) -> Cleared:
+        """The name in place of it."""
+        return as_made(
+            f"{FORGOTTEN} {_digits(self.token)}" if self.is_source else OTHER_CONVERSATION + _digits(self.token)
+        )
+
+
 def other_id(token: str) -> Cleared:
     """The id in place of a forgotten one, made of the token of the entry's name."""
+    return as_made(OTHER + _digits(token))
+
+
+def _digits(token: str) -> str:
     bits = int.from_bytes(hashlib.sha256(f"other id {token}".encode()).digest()[:8])
-    return as_made(OTHER + "".join(ALPHABET[bits >> shift & 31] for shift in range(0, 5 * LENGTH, 5)))
+    return "".join(ALPHABET[bits >> shift & 31] for shift in range(0, 5 * LENGTH, 5))
 
 
 class TombstoneDamage(Struct, frozen=True):
@@ -158,6 +187,15 @@ class Tombstones:
     def has(self, name: ForgottenName) -> bool:
         """Whether the entry of that name was forgotten, or its name alone."""
         return not self.tokens().isdisjoint((name.token, name.given_up))
+
+    def known_name(self, name: Cleared, *, is_source: bool = False) -> Cleared:
+        """The other id or source of conversations where this one was given up; else itself."""
+        for _ in range(_MOST_RENAMED):
+            given = ForgottenConversationName(name, is_source)
+            if not name or given.token not in self.tokens():
+                break
+            name = given.other
+        return name
 
     def has_text(self, text: str, written_ms: int = 0) -> bool:
         """Whether an entry of exactly this text was forgotten at that moment or later, whatever its name: what is said

@@ -7,6 +7,7 @@ the texts of before, and its manifest their names.
 from collections.abc import Iterator, Mapping
 
 from foundation.clock import to_ms
+from foundation.privacy import clear
 from memory.archive.repair.diff import Fields, Key
 from memory.archive.repair.from_pixels import pieces_of, pixel_page
 from memory.archive.repair.reconcile import has_other_text
@@ -37,14 +38,16 @@ class ForgottenPages:
         )
 
     def names(self, key: Key, fields: Fields) -> Fields:
-        """A fact of an archive or a conversation, without words that were forgotten."""
+        """A fact of an archive or a conversation, without words that were forgotten, and with its other id."""
         match key[0]:
             case "archive":
                 made = fields["created_ms"]
                 tags = tuple(self._forgotten.without(tag, made) for tag in fields["tags"])
                 return fields | {"label": self._forgotten.without(fields["label"], made), "tags": tags}
             case "conversation":
-                return fields | {"title": self._forgotten.without(fields["title"], fields["created_ms"])}
+                source, id_ = self._forgotten.known_conversation(clear(fields["source"]), clear(fields["id"]))
+                title = self._forgotten.without(fields["title"], fields["created_ms"])
+                return fields | {"title": title, "source": source, "id": id_}
             case _:
                 return fields
 

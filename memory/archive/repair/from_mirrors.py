@@ -1,13 +1,14 @@
 """Recovers entries that the database has lost and a conversation's mirror still has."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
 import apsw
-from msgspec import Struct
+from msgspec import Struct, structs
 
+from foundation.clock import to_ms
 from foundation.privacy import TextSource, clear, cleared_fields
 from memory.cold import ColdStore, deletions
 from memory.cold.conversations import insert_conversation, set_leaf
@@ -15,6 +16,7 @@ from memory.cold.encoding import digest, plain, to_bytes
 from memory.cold.mirrors.parse import Mirror, MirrorTurn, read_mirrors
 from memory.cold.mirrors.render import comment_of
 from memory.cold.sql import fetch, first
+from memory.forgotten.earlier import ForgottenEarlier
 from memory.records import MIRROR, RESTORED_FROM, EntryDraft, IntegrityProblem
 
 _OURS = re.compile(r"e_[0-9a-z]+", re.ASCII)
@@ -46,7 +48,7 @@ class MirrorRecovery:
         """Turns that mirrors have and the store lacks; deleted ones stay deleted."""
         deleted = self._cold.read(_deleted)
         # unescaped mirrors come last: their text may forge an id
-        mirrors = sorted(read_mirrors(self._folder), key=lambda mirror: not mirror.escaped)
+        mirrors = sorted(self._mirrors(), key=lambda mirror: not mirror.escaped)
         lost_turns = [
             (mirror, self._lost_of(mirror))
             for mirror in mirrors
@@ -62,6 +64,22 @@ class MirrorRecovery:
         """Adds the turns to their conversations, one transaction per mirror. Existing entries stay unchanged."""
         for turns in missing:
             self._cold.write(lambda db, turns=turns: self._put(db, turns))
+
+    def _mirrors(self) -> Iterator[Mirror]:
+        """The mirrors, without ids, sources, titles and speakers that were forgotten since."""
+        forgotten = ForgottenEarlier.beside(self._cold.database)
+        for mirror in read_mirrors(self._folder):
+            if forgotten and mirror.turns:
+                made = to_ms(mirror.created or mirror.turns[0].time)
+                source, id_ = forgotten.known_conversation(clear(mirror.source), clear(mirror.id))
+                turns = tuple(
+                    structs.replace(turn, speaker=forgotten.without(turn.speaker, to_ms(turn.time)))
+                    for turn in mirror.turns
+                )
+                title = forgotten.without(mirror.title, made)
+                yield structs.replace(mirror, source=source, id=id_, title=title, turns=turns)
+            else:
+                yield mirror
 
     @cached_property
     def _texts(self) -> dict[str, list[str]]:
@@ -80,13 +98,14 @@ class MirrorRecovery:
         )
 
     def _put(self, db: apsw.Connection, missing: MissingTurns) -> None:
-        mirror, lost = missing.mirror, set(missing.turns)
+        mirror = missing.mirror
         title = "" if mirror.title == mirror.id else mirror.title
         created = mirror.created or mirror.turns[0].time
         conversation = insert_conversation(
             db, self._cold.clock, clear(title), source=clear(mirror.source), id=clear(mirror.id), created=created
         )
         have, parent = _entries(db, mirror), None
+        lost = {turn for turn in missing.turns if turn.id not in have and not _is_there(db, mirror, turn)}  # still
         for turn in mirror.turns:
             if turn not in lost:
                 parent = have.get(turn.id, parent)

@@ -157,3 +157,19 @@ def test_the_numbers_of_lines_that_go() -> None:
     assert line_numbers("1, 3-9", 4) == {1, 3, 4}
     with pytest.raises(Misuse):
         line_numbers("one", 3)
+
+
+def test_the_id_of_an_imported_conversation_is_named_with_what_forgets_all_of_it(
+    run: Run, root: Path, tmp_path: Path
+) -> None:
+    imported(run, tmp_path, {"conversation": "zqday", "text": "On the beach."}, {"conversation": "c1", "text": STAYS})
+    sentence = "The conversation of the id {} has 1 entry: `palimpsest forget --conversation {}` forgets all of it."
+    refused = run("forget", "c1", "--yes")
+    assert refused.status == 1
+    assert sentence.format("c1", "c1") in " ".join(refused.err.split())
+    assert sentence.format("zqday", "zqday") in run("forget", "zqday", "--dry-run").out
+    assert "forgets all of it" not in run("forget", "beach", "--dry-run").out
+    assert run("forget", "--conversation", "c1", "--yes").status == 0
+    assert places_of(root, [STAYS]) == {}
+    assert run("forget", "zqday", "--yes").status == 0
+    assert "On the beach." in run("export", "--to", "jsonl").out

@@ -1,6 +1,7 @@
 """Words in the id of an imported entry: the id becomes another one, and the text stays, here and on other devices."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -55,3 +56,90 @@ def test_another_device_gets_the_new_id(bare: Run, run: Run, root: Path, lines: 
     assert places_of(other, ["zqibble"]) == {}
     assert run("sync", "now").status == 0
     assert texts(run) == [TEXT]
+
+
+@pytest.fixture
+def named(tmp_path: Path) -> Path:
+    """A conversation whose id, title, speaker and source hold a word, which its texts do not."""
+    line = {"conversation": "zqibble", "time": "2024-01-02T03:04:05Z", "role": "user", "speaker": "Mr Zqibble"}
+    file = tmp_path / "zqibble.jsonl"
+    texts = [{"id": "a1", "text": TEXT}, {"text": "an entry of no id, about the harbour"}]
+    file.write_text("".join(json.dumps(line | each) + "\n" for each in texts), "utf-8")
+    return file
+
+
+def test_an_import_finds_the_conversation_whose_id_and_source_were_forgotten(run: Run, root: Path, named: Path) -> None:
+    assert run("import", str(named)).status == 0
+    assert run("forget", "zqibble", "--yes").status == 0
+    assert places_of(root, ["zqibble"]) == {}
+    before = run("export", "--to", "jsonl").out
+    again = run("import", str(named))
+    assert "Nothing new" in again.out and "2 were there already" in again.out
+    assert run("export", "--to", "jsonl").out == before
+    assert places_of(root, ["zqibble"]) == {}
+    assert run("check").status == 0
+
+
+def test_what_such_a_file_has_more_of_comes_without_the_words_beside_its_text(
+    run: Run, root: Path, named: Path
+) -> None:
+    run("import", str(named))
+    assert run("forget", "zqibble", "--yes").status == 0
+    with named.open("a", encoding="utf-8") as file:
+        line = {"conversation": "zqibble", "id": "a3", "time": "2024-02-02T03:04:05Z", "speaker": "Mr Zqibble"}
+        file.write(json.dumps(line | {"role": "user", "text": "a third text about the lighthouse"}) + "\n")
+    assert run("import", str(named)).status == 0
+    assert len({line["conversation"] for line in map(json.loads, run("export", "--to", "jsonl").out.splitlines())}) == 1
+    assert "a third text about the lighthouse" in texts(run)
+    assert places_of(root, ["zqibble"]) == {}
+
+
+def test_entries_forgotten_before_or_after_the_id_of_their_conversation_stay_out(
+    run: Run, root: Path, tmp_path: Path
+) -> None:
+    file, said = tmp_path / "zqibble.jsonl", ("boats", "harbour", "pier")  # too short to be known by themselves
+    line = {"conversation": "zqibble", "time": "2024-01-02T03:04:05Z", "role": "user"}
+    file.write_text("".join(json.dumps(line | {"id": f"b-{each}", "text": each}) + "\n" for each in said), "utf-8")
+    run("import", str(file))
+    for ref in ("b-boats", "zqibble", "b-harbour"):
+        assert run("forget", ref, "--yes").status == 0
+    assert "2 entries left out, for they were forgotten here" in run("import", str(file)).out
+    assert texts(run) == ["[forgotten]", "[forgotten]", "pier"]
+    assert places_of(root, ["zqibble"]) == {}
+
+
+def test_a_conversation_of_a_forgotten_id_that_is_gone_and_grows_gets_no_forgotten_title(
+    run: Run, root: Path, named: Path
+) -> None:
+    run("import", str(named))
+    assert run("forget", "zqibble", "--yes").status == 0
+    (id_,) = {line["conversation"] for line in map(json.loads, run("export", "--to", "jsonl").out.splitlines())}
+    assert run("forget", "--conversation", id_, "--yes").status == 0
+    for job in (root / ".palimpsest" / "forgotten").glob("*.done.json"):
+        job.unlink()  # the words are known no more
+    named.write_text(
+        json.dumps({"conversation": "zqibble", "id": "a9", "role": "user", "text": "a new text about the pier"}),
+        "utf-8",
+    )
+    assert run("import", str(named)).status == 0
+    assert texts(run) == ["a new text about the pier"]
+    assert places_of(root, ["zqibble"]) == {}
+
+
+@pytest.mark.parametrize("has_database", [True, False])
+def test_an_old_mirror_does_not_bring_the_id_back(
+    run: Run, root: Path, named: Path, tmp_path: Path, *, has_database: bool
+) -> None:
+    run("import", str(named))
+    mirrors, state = root / "conversations", root / ".palimpsest"
+    shutil.copytree(mirrors, tmp_path / "old")
+    assert run("forget", "zqibble", "--yes").status == 0
+    before = texts(run)
+    shutil.copytree(tmp_path / "old", mirrors, dirs_exist_ok=True)
+    if not has_database:
+        for file in state.glob("cold.db*"):
+            if file.is_file():
+                file.unlink()
+    assert run("check", "--repair").status == 0
+    assert places_of(root, ["zqibble"]) == {}
+    assert texts(run) == before

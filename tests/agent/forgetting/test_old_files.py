@@ -15,6 +15,7 @@ from memory.cold.entries import replace_text
 from memory.cold.integrity.row_hashes import seal_rows
 from memory.cold.sql import fetch
 from memory.forgotten.earlier import ForgottenEarlier
+from memory.forgotten.tombstones import EntryTombstone, ForgottenConversationName
 from memory.memory import Memory
 from tests.agent.conftest import Run
 from tests.memory.forget.bytes_of import places_of
@@ -108,10 +109,15 @@ def test_an_unlisted_page_and_old_titles_are_known_as_forgotten(root: Path, old:
             "label": "A [forgotten]",
             "tags": ("the [forgotten]", "boiler"),
         }
-        later = {"created_ms": to_ms(memory.cold.clock.now()) + 60_000, "title": "A zqtapir"}
+        name = {"source": "s", "id": "zqtapir"}
+        later = {"created_ms": to_ms(memory.cold.clock.now()) + 60_000, "title": "A zqtapir"} | name
         assert forgotten.names(("conversation", "1"), later) == later
         earlier = later | {"created_ms": 0}
         assert forgotten.names(("conversation", "1"), earlier)["title"] == "A [forgotten]"
+        given_up = ForgottenConversationName("zqtapir")
+        memory.conversations.tombstones.add([EntryTombstone(token=given_up.token, forgotten_ms=1)])
+        forgotten = ForgottenPages(memory.cold, ForgottenEarlier.beside(memory.workspace.database), {})
+        assert forgotten.names(("conversation", "1"), later) == later | {"id": given_up.other}
     finally:
         memory.close()
 
@@ -143,3 +149,15 @@ def test_what_is_said_again_after_the_forgetting_stays(run: Run, root: Path, old
     assert run("check", "--repair").status == 0
     assert "Again: the zqtapir now sleeps elsewhere." in run("export", "--to", "jsonl").out
     assert "blue shed" not in run("export", "--to", "jsonl").out
+
+
+def test_a_forgotten_entry_that_is_archived_later_is_not_here_again(run: Run, root: Path) -> None:
+    run("-p", SECRET)
+    run("-p", STAYS)
+    assert run("forget", "zqtapir", "--yes").status == 0
+    assert run("archive", "--older-than", "0d").status == 0
+    assert "[forgotten]" in texts_of_packs(root)
+    checked = run("check")
+    assert (checked.status, "forgetting" in checked.out) == (0, False)
+    assert "forgotten again" not in run("check", "--repair").out
+    assert "[forgotten]" in texts_of_packs(root)

@@ -1,10 +1,18 @@
 """An import does not bring back what was forgotten, by its id or by its text, and says how many it left out."""
 
+from pathlib import Path
+
+from agent.importers.forgotten import ForgottenHere
 from agent.importers.jsonl import read_jsonl
+from foundation.clock import from_ms
 from memory.cold import ColdStore
 from memory.conversations import Conversations
+from memory.forgotten.fingerprints import Fingerprints
+from memory.forgotten.journal import ForgetJob, ForgetJournal
 from memory.forgotten.tombstones import EntryTombstone, ForgottenName
+from tests.agent.conftest import Run
 from tests.agent.importers.stored import branch, lines, stored
+from tests.memory.forget.bytes_of import places_of
 
 SECRET = "The code of the door is bluefin-7731."
 
@@ -38,3 +46,29 @@ def test_an_export_of_ours_does_not_bring_back_our_own_entry(cold: ColdStore) ->
     Conversations(cold).tombstones.add([EntryTombstone(token=name.token, forgotten_ms=1)])
     report = stored(cold, read_jsonl(lines(_said("b", "yes", palimpsest={"source": ""}), _said("d", "no")), "c"))
     assert (report.entries, report.forgotten) == (1, 1)
+
+
+def test_an_entry_whose_words_were_forgotten_in_part_is_known_again(run: Run, root: Path, tmp_path: Path) -> None:
+    moment = {"conversation": "c", "time": "2024-01-02T03:04:05Z"}
+    file = tmp_path / "far.jsonl"
+    told = lines(
+        moment | {"id": "a", "role": "user", "text": SECRET},
+        moment | {"id": "b", "role": "assistant", "text": f"You said:\n{SECRET}\nNoted."},
+    )
+    file.write_bytes(b"".join(told))
+    assert run("import", str(file)).status == 0
+    assert run("forget", "a", "--yes").status == 0
+    again = run("import", str(file))
+    assert "1 was there already; 1 entry left out, for it was forgotten here" in again.out
+    assert places_of(root, ["bluefin"]) == {}
+
+
+def test_words_forgotten_before_a_text_was_written_stay_in_its_names(cold: ColdStore) -> None:
+    cold_words = ForgottenHere(Conversations(cold))
+    stones = Conversations(cold).tombstones
+    stones.add([EntryTombstone(token="0" * 64, forgotten_ms=1)])
+    prints = Fingerprints.of([b"Zqibble"], cold.secret).prints
+    ForgetJournal(cold.database.with_name("forgotten")).write(ForgetJob(id="f_1", begun_ms=1_000_000, prints=prints))
+    assert cold_words.without_words("Mr Zqibble", from_ms(999_999)) == "Mr [forgotten]"
+    assert cold_words.without_words("Mr Zqibble", None) == "Mr [forgotten]"
+    assert cold_words.without_words("Mr Zqibble", from_ms(1_000_001)) == "Mr Zqibble"
