@@ -10,11 +10,12 @@ from memory.archive.rows.facts import seal
 from memory.archive.rows.pages import packs_of
 from memory.cold.conversations import rename, unlabel
 from memory.cold.encoding import to_text
-from memory.cold.sql import each, fetch, run
+from memory.cold.sql import each, fetch, first, run
 from memory.cold.sync_words import forget_synced
 from memory.forget.own_figures import MIRRORS, holds_said
 from memory.forget.work import ForgetWork, StepCounts, drop_requests
 from memory.forgotten.tombstones import EntryTombstone, ForgottenConversationName
+from memory.records import new_id
 
 _NAMES = """SELECT 'title', seq, title FROM conversations WHERE title <> x''
     UNION ALL SELECT 'id', seq, CAST(id AS BLOB) FROM conversations
@@ -76,8 +77,7 @@ def _forget_name(db: apsw.Connection, work: ForgetWork, kind: str, seq: int, nam
             pages = "SELECT DISTINCT s.page FROM spans s JOIN entries e ON e.seq = s.entry WHERE e.conversation = ?"
             return packs_of(db, [page for (page,) in each(db, pages, (seq,))])
         case "id" | "source":
-            value = ForgottenConversationName(name, is_source=kind == "source").other
-            run(db, f"UPDATE conversations SET {kind} = ? WHERE seq = ?", (value, seq))
+            _give_other_name(db, seq, kind, name)
             drop_requests(db, [seq])
             return set()
         case "path":
@@ -94,6 +94,17 @@ def _forget_name(db: apsw.Connection, work: ForgetWork, kind: str, seq: int, nam
         case _:
             untag(db, seq, name)
     return packs_of_archive(db, seq)
+
+
+def _give_other_name(db: apsw.Connection, seq: int, kind: str, name: str) -> None:
+    """Gives the conversation its other id or source. Where another one has that already, as from another device, its
+    id becomes a new one."""
+    value = ForgottenConversationName(name, is_source=kind == "source").other
+    ((source, id_),) = fetch(db, "SELECT source, id FROM conversations WHERE seq = ?", (seq,))
+    wanted = (value, id_) if kind == "source" else (source, value)
+    if first(db, "SELECT 1 FROM conversations WHERE source = ? AND id = ?", wanted) is not None:
+        wanted = (wanted[0], new_id("c"))
+    run(db, "UPDATE conversations SET source = ?, id = ? WHERE seq = ?", (*wanted, seq))
 
 
 def _forget_path(db: apsw.Connection, work: ForgetWork, seq: int) -> None:

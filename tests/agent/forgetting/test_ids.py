@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from memory.forgotten.tombstones import ForgottenConversationName
 from tests.agent.conftest import Run
 from tests.memory.forget.bytes_of import places_of
 
@@ -143,3 +144,17 @@ def test_an_old_mirror_does_not_bring_the_id_back(
     assert run("check", "--repair").status == 0
     assert places_of(root, ["zqibble"]) == {}
     assert texts(run) == before
+
+
+def test_where_another_conversation_has_the_other_id_the_forgotten_one_gets_a_new_one(
+    run: Run, root: Path, named: Path
+) -> None:
+    line = {"id": "a1", "role": "user", "text": TEXT}
+    other = ForgottenConversationName("zqibble").other  # as from a device that forgot it earlier
+    named.write_text("".join(json.dumps(line | {"conversation": each}) + "\n" for each in (other, "zqibble")), "utf-8")
+    assert run("import", str(named)).status == 0
+    done = run("forget", "zqibble", "--yes")
+    assert done.status == 0, done.err
+    assert places_of(root, ["zqibble"]) == {}
+    ids = {line["conversation"] for line in map(json.loads, run("export", "--to", "jsonl").out.splitlines())}
+    assert len(ids) == 2 and other in ids
