@@ -43,6 +43,6 @@ def _mirrors_unknown(workspace: Workspace) -> str:
     copies = "1 readable copy of a conversation is" if count == 1 else f"{count:,} readable copies of conversations are"
     return (
         f"{copies} in {folder}, and the database {workspace.database} holds no conversation: it is new, or another. "
-        f"`{PROGRAM} check --repair` restores what they say; where there is a backup of the database, it has more than "
-        "that. Nothing of the copies is deleted."
+        f"`{PROGRAM} check --repair` restores conversations from there; where there is a backup of the database, it "
+        "has more than that. Nothing of the copies is deleted."
     )

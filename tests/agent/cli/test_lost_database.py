@@ -12,7 +12,7 @@ from tests.agent.conftest import Run
 from tui.session_opener import Opening
 
 LOST = "1 readable copy of a conversation is in "
-HINT = "`palimpsest check --repair` restores what they say"
+HINT = "`palimpsest check --repair` restores conversations from there"
 
 
 @pytest.fixture
