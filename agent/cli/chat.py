@@ -168,7 +168,7 @@ def _with_link_dialogs(invocation: Invocation, opening: LaunchOptions) -> Launch
 
 def _database_lost(workspace: Workspace) -> str:
     """A notice where the workspace has no database any more; else "". An emptied one is named once it is open."""
-    if workspace.database.exists():
+    if workspace.database.exists() or not (workspace.packs.exists() or workspace.conversations.exists()):
         return ""
     from memory.lost_database import lost_before_opening  # it loads the database, which the first frame does without
 
