@@ -17,12 +17,16 @@ class ForgettingWatch:
     def __init__(self, forgettings: Forgettings, is_stopped: Callable[[], bool]) -> None:
         self._forgettings = forgettings
         self._is_stopped = is_stopped
-        self._known: frozenset[str] | None = None
+        self._known: frozenset[str] | None = None  # one ran at the last look
+
+    async def look(self) -> None:
+        """Takes notice of those so far, without waiting for one that runs: what is read now may hold its words."""
+        self._known = await asyncio.to_thread(self._forgettings)
 
     async def settle(self) -> bool:
         """Waits until none runs; whether there was one since the last time."""
         before, self._known = self._known, await asyncio.to_thread(self._over)
-        return before not in {None, self._known}
+        return before != self._known
 
     def _over(self) -> frozenset[str] | None:
         while (now := self._forgettings()) is None and not self._is_stopped():

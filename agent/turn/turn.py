@@ -207,7 +207,7 @@ class TurnRun:
     async def _begin(self) -> AsyncGenerator[SessionEvent, None]:
         """Stores the message and begins its memory search. What is too large for the window is archived first."""
         ports, self._is_message_stored = self._ports, False
-        await self._forgetting.settle()
+        await self._forgetting.look()
         if ports.hooks:
             self._hook_text = await asyncio.to_thread(ports.hooks.before_message, self._message.text)
             for notice in self._hook_notices():

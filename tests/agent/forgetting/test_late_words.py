@@ -25,7 +25,7 @@ from foundation.privacy import clear
 from memory.forgotten.journal import ForgetJournal
 from memory.memory import Memory
 from models.settings import ModelSettings
-from tests.agent.sessions import open_session, several_calls
+from tests.agent.sessions import asked, open_session, several_calls
 from tests.loopback import Loopback, Reply, chat, data, delta, stream
 from tests.memory.forget.bytes_of import places_of
 
@@ -168,11 +168,12 @@ async def test_a_request_waits_while_a_forgetting_runs(session: Session, server:
     server.plays(chat("Yes."))
     lock = ForgetJournal(session.workspace.forgotten).lock()
     lock.acquire()
-    asked = asyncio.ensure_future(send(session, TextDelta))
-    await asyncio.sleep(0.5)
-    assert server.posts == []
+    sending = asyncio.ensure_future(send(session, TextDelta))
+    await asyncio.sleep(1)
+    assert asked(server) == []
+    assert (await stored(session))[0].startswith("What was the code again?")
     lock.release()
-    assert any(isinstance(event, AnswerStored) for event in await asked)
+    assert any(isinstance(event, AnswerStored) for event in await sending)
 
 
 async def test_a_message_is_stored_before_the_server_is_asked(session: Session, server: Loopback) -> None:
