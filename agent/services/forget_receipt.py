@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # the help of a command must not load the store
     from memory.forgotten.journal import ForgetJob
     from memory.memory import Memory
     from memory.records import Conversation
-    from memory.sync.renewal import UnreachedLocation
+    from memory.sync.renewal import RemovedLocation, UnreachedLocation
 
 
 class NotAllForgotten(PalimpsestError):
@@ -39,7 +39,7 @@ def receipt_lines(
     job: ForgetJob,
     left: Sequence[UnreachedLocation] = (),
     known: Collection[str] | None = None,
-    removed: Sequence[str] = (),
+    removed: Sequence[RemovedLocation] = (),
 ) -> list[str]:
     """The receipt for a person: what went, how much was searched, what stays and where it may be besides.
 

@@ -89,15 +89,27 @@ def renew_locations(
     return tuple(left)
 
 
-def removed_sentence(removed: Iterable[str]) -> str:
-    """A sentence about locations that are none of this workspace any more; "" for none."""
-    if not (places := ", ".join(removed)):
-        return ""
-    what = "no location of this workspace any more: files that this device wrote there may hold it still"
-    return f"{places} is {what}. Delete them there yourself."
+class RemovedLocation(Struct, frozen=True):
+    """A location that is none of this workspace any more; whether files that this device wrote are there."""
+
+    name: str
+    has_ours: bool
 
 
-def take_removed_locations(memory: Memory, settings: SyncSettings) -> tuple[str, ...]:
+def removed_sentence(removed: Iterable[RemovedLocation]) -> str:
+    """A sentence about such locations; "" for none."""
+    sentences: list[str] = []
+    for location in removed:
+        left = (
+            "files that this device wrote there may hold it still. Delete them there yourself"
+            if location.has_ours
+            else "devices that sync there keep what they took of it, and nothing tells them"
+        )
+        sentences.append(f"{location.name} is no location of this workspace any more: {left}.")
+    return " ".join(sentences)
+
+
+def take_removed_locations(memory: Memory, settings: SyncSettings) -> tuple[RemovedLocation, ...]:
     """Locations that were removed from the settings, and where what was forgotten since may be still: nothing takes it
     from there. Each is given once for a forgetting. Raises OSError."""
     folder = memory.workspace.forgotten
@@ -106,7 +118,8 @@ def take_removed_locations(memory: Memory, settings: SyncSettings) -> tuple[str,
     with _locked(folder):
         removed = (noted := _noted(folder)).difference(settings.locations)
         _write(folder, noted - removed)
-    return tuple(sorted(removed.intersection(stale_locations(memory))))
+    stale = stale_locations(memory)
+    return tuple(RemovedLocation(name, name in stale) for name in used_locations(memory) if name in removed)
 
 
 def note_locations(memory: Memory) -> None:

@@ -77,10 +77,12 @@ class FileHistory:
             self._record(name, text, cause or current_cause())
 
     def files(self) -> list[str]:
-        """The relative names of the files that were there when they were recorded last; none where nothing is."""
-        if not self._begin():
-            return []
-        return [version.path for version in self.store.newest_of_all() if version.sha256]
+        """The relative names of the files that were there when they were recorded last; none where nothing is, or where
+        it cannot be read."""
+        with suppress(OSError):
+            if self._begin():
+                return [version.path for version in self.store.newest_of_all() if version.sha256]
+        return []
 
     @contextmanager
     def together(self) -> Generator[None]:
