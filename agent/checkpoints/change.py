@@ -16,7 +16,7 @@ from foundation.files import is_folder, remove_folder
 from memory.versions.objects import MOST_BYTES
 
 _BESIDE: Final = ".checkpoint"
-_LONGEST_STEM: Final = 60  # characters of a name, which may be 4 bytes each of the 255 that a name may have
+_LONGEST_STEM: Final = 55  # characters, of 4 bytes each at most; with the rest, and STAGED, a name has 255 at most
 
 
 class NotChanged(PalimpsestError):

@@ -1,7 +1,8 @@
 """Clears up after a process that was killed in the middle of a change, with the lock held.
 
 The temporary file beside each file tells how far it came: it holds the new bytes (not exchanged yet), the old ones
-(exchanged), or those of another program that wrote at the same moment, which go back where they belong.
+(exchanged), or those of another program that wrote at the same moment, which go back where they belong. One that is
+still staged was not exchanged, and is removed.
 """
 
 import glob
@@ -14,7 +15,7 @@ from agent.checkpoints.change import ChangedFile, CheckpointRecord, is_below, is
 from agent.checkpoints.conflicts import keep_beside
 from agent.checkpoints.journal import Ended, Journal
 from foundation.errors import PalimpsestError
-from foundation.files import exchange, exists, is_folder, list_files, read_bytes, remove
+from foundation.files import STAGED, exchange, exists, is_folder, list_files, read_bytes, remove
 from foundation.files.atomic_exchange import ASIDE, link_if_free
 from memory.versions.objects import Objects, content_name
 
@@ -73,6 +74,7 @@ def _settle(file: ChangedFile, blobs: Objects) -> tuple[bool, bytes | None]:
         return _state(place) != file.before, None
     beside = place.with_name(file.beside)
     _restore_aside(place)
+    remove(beside.with_name(beside.name + STAGED), missing_ok=True)
     if not exists(beside):
         return _state(place) != file.before, None
     body = read_bytes(beside)
@@ -81,10 +83,6 @@ def _settle(file: ChangedFile, blobs: Objects) -> tuple[bool, bytes | None]:
         was_changed = _state(place) == file.after
     elif content_name(body) == file.before:
         was_changed = True
-    elif not file.before or (
-        file.after and blobs.get(file.after).startswith(body)
-    ):  # ours, cut off while it was written
-        was_changed = False
     else:  # another program's
         was_changed = False
         if _state(place) == file.after and file.after:

@@ -18,6 +18,7 @@ untrusted        bounded reads of files that somebody else may have made
 """
 
 from foundation.files.atomic import (
+    STAGED,
     FileTooLarge,
     NotUtf8,
     append,
@@ -63,6 +64,7 @@ from foundation.files.regular_files import open_for_appending, open_for_reading,
 from foundation.files.resolve import resolve_new_folder, resolve_path, resolve_within
 
 __all__ = [
+    "STAGED",
     "BeneathPath",
     "FileLock",
     "FileTooLarge",

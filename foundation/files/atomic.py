@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO, TypeVar
+from typing import BinaryIO, Final, TypeVar
 
 from foundation.errors import PalimpsestError
 from foundation.files.directory import remove, replace, status
@@ -60,6 +60,11 @@ def read_text(path: Path, *, owned: bool = False) -> str:
             f"{path}: line {line} holds bytes that are not UTF-8 text.",
             "Save it as UTF-8 in your editor. The file was left as it is.",
         ) from error
+
+
+STAGED: Final = ".staged"
+"""Ends the name of a temporary file until its bytes are on the disk. Such a file was never in place, and a crash may
+have left anything in it."""
 
 
 def write_atomically(path: Path, text: Cleared | bytes, *, sync: bool = True) -> None:

@@ -14,7 +14,7 @@ from typing import Final
 from msgspec import Struct
 
 from foundation.errors import PalimpsestError
-from foundation.files.atomic import read_bytes, sync_folder, sync_handle
+from foundation.files.atomic import STAGED, read_bytes, sync_folder, sync_handle
 from foundation.files.atomic_exchange import exchange, link_if_free
 from foundation.files.directory import exists, is_file, remove, replace, status
 from foundation.files.folders import WINDOWS
@@ -64,7 +64,8 @@ class Outgoing(Struct, frozen=True):
 class FileSwap:
     """One change: puts `new` at `path`, which holds `expected`; None stands for no file.
 
-    `beside` is a free name in the same folder. `mode` are the permission bits; by default those that the file has.
+    `beside` is a free name in the same folder; until the new bytes are on the disk they are at that name with STAGED.
+    `mode` are the permission bits; by default those that the file has.
     `stage` takes the room on the disk, so that `make` and `take_back` need none; `finish` or `discard` ends it.
     """
 
@@ -81,7 +82,9 @@ class FileSwap:
     def stage(self) -> None:
         """Writes the new file beside. Raises UnexpectedContent, UnsafePath, OSError; then nothing is left beside."""
         if self._new is not None:
-            _write_beside(self._path, self._new, self._beside, self._mode)
+            staged = self._beside.with_name(self._beside.name + STAGED)
+            _write_beside(self._path, self._new, staged, self._mode)
+            replace(staged, self._beside)
 
     def make(self) -> None:
         """Puts the file in its place. Raises UnexpectedContent, UnsafePath, OSError, with the file as it was."""

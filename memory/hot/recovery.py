@@ -1,8 +1,9 @@
 """Recovery of interrupted writes, and of edits that arrive late.
 
-A write that was interrupted leaves temporary files; `settle_leftovers` merges and removes them. An editor that writes
-in place holds the old file open, and what it writes lands in the version that was just kept. So a version is read again
-for a while (`RecentVersion`), and its new lines are merged into the current file.
+A write that was interrupted leaves temporary files; `settle_leftovers` merges and removes them. One that is still
+staged was never in place: it is removed unread. An editor that writes in place holds the old file open, and what it
+writes lands in the version that was just kept. So a version is read again for a while (`RecentVersion`), and its new
+lines are merged into the current file.
 """
 
 import time
@@ -10,7 +11,7 @@ from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
-from foundation.files import NotUtf8, exists, is_file, list_files, read_bytes, remove, status
+from foundation.files import STAGED, NotUtf8, exists, is_file, list_files, read_bytes, remove, status
 from foundation.files.atomic_exchange import ASIDE, link_if_free
 from memory.hot.edits import Edit, append_block, format_entry
 from memory.hot.merge import union_lines
@@ -76,6 +77,9 @@ def settle_leftovers(folder: Path, keep: KeepVersion, moment: datetime) -> list[
     """Settles every leftover in the folder, so that no text exists only there; returns the files that it settled."""
     settled: list[Path] = []
     for leftover in list_files(folder, ".*.md.*"):
+        if leftover.name.endswith(f"{SWAP}{STAGED}"):
+            remove(leftover, missing_ok=True)
+            continue
         path = folder / target_name(leftover)
         if leftover.suffix not in (SWAP, ASIDE) or (exists(path) and not is_file(path)):
             continue

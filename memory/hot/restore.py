@@ -10,6 +10,7 @@ from msgspec import Struct
 from foundation.clock import Clock
 from foundation.errors import Misuse
 from foundation.files import NotUtf8, encode, exists, read_bytes, resolve_within
+from foundation.files.atomic_exchange import ASIDE
 from foundation.files.conditional import FileSwap, UnexpectedContent
 from foundation.paths import Workspace
 from foundation.program import PROGRAM
@@ -175,15 +176,15 @@ def _deleted_where_empty(path: Path) -> str | None:
 def _swap(path: Path, expected: bytes | None, new: bytes | None) -> None:
     """Puts `new` at `path`, where it holds `expected`; None stands for no file. Raises UnexpectedContent, OSError.
 
-    What a process that is killed in between leaves beside a note goes to the versions with the next look at the notes.
+    What a process that is killed, or fails, in between leaves beside a note is settled with the next look at the notes.
     """
     digests = ".".join(content_digest(body) for body in (expected, new) if body is not None)
-    suffix = ".gone" if new is None else f".{digests}{SWAP}"
+    suffix = ASIDE if new is None else f".{digests}{SWAP}"
     swap = FileSwap(path, expected, new, beside=path.with_name(f".{path.name}.{secrets.token_hex(6)}{suffix}"))
     try:
         swap.stage()
         swap.make()
-    except BaseException:
+    except UnexpectedContent:
         swap.discard()
         raise
     if (outgoing := swap.finish()) is not None:

@@ -20,7 +20,18 @@ from itertools import count
 from pathlib import Path
 
 from foundation.errors import TemporaryFailure
-from foundation.files import NotUtf8, encode, make_folder, read_bytes, remove, sync_file, sync_folder, write_temporary
+from foundation.files import (
+    STAGED,
+    NotUtf8,
+    encode,
+    make_folder,
+    read_bytes,
+    remove,
+    replace,
+    sync_file,
+    sync_folder,
+    write_temporary,
+)
 from foundation.files.atomic_exchange import exchange, link_if_free
 from memory.hot.edits import Edit, append_block, format_entry
 from memory.hot.merge import merge
@@ -97,12 +108,13 @@ class PreparedWrites:
         """Writes the bytes beside the file, for an edit that makes this text of what the file holds now."""
         expected, body = _read(path), encode(text)
         if body and body != expected:
-            self._beside[path, body, expected] = _write_beside(path, body, expected, sync=False)
+            self._beside[path, body, expected] = _stage(path, body, expected, sync=False)
 
     def sync(self) -> None:
         """Makes the bytes durable."""
-        for beside in self._beside.values():
-            sync_file(beside)
+        for key, staged in self._beside.items():
+            sync_file(staged)
+            self._beside[key] = _named_by_digests(staged, key[1], key[2])
 
     def take(self, path: Path, body: bytes, expected: bytes | None) -> Path | None:
         """What was prepared for the file to hold these bytes instead of the expected ones (None: a new file)."""
@@ -128,12 +140,25 @@ class _SingleWrite(PreparedWrites):
 
 
 def _write_beside(path: Path, body: bytes, expected: bytes | None, *, sync: bool) -> Path:
-    """A temporary file with these bytes. Its name holds their digest and that of the expected bytes, for recovery after
-    a crash; that of one for a new file holds none."""
+    """A temporary file with these bytes, ready for the exchange, or to be linked."""
+    return _named_by_digests(_stage(path, body, expected, sync=sync), body, expected)
+
+
+def _stage(path: Path, body: bytes, expected: bytes | None, *, sync: bool) -> Path:
     if expected is None:
         make_folder(path.parent)
-        return write_temporary(path, body, suffix=SWAP, sync=sync)
-    return write_temporary(path, body, suffix=f".{content_digest(body)}.{content_digest(expected)}{SWAP}", sync=sync)
+    return write_temporary(path, body, suffix=f"{SWAP}{STAGED}", sync=sync)
+
+
+def _named_by_digests(staged: Path, body: bytes, expected: bytes | None) -> Path:
+    """The temporary file under a name that holds the digests of its bytes and of those that shall come out. By them a
+    recovery knows whose words it finds. One for a new file is linked, not exchanged, and stays staged."""
+    if expected is None:
+        return staged
+    stem = staged.name.removesuffix(f"{SWAP}{STAGED}")
+    beside = staged.with_name(f"{stem}.{content_digest(body)}.{content_digest(expected)}{SWAP}")
+    replace(staged, beside)
+    return beside
 
 
 def apply_edit(  # noqa: PLR0917 — the file and its edit, and what is kept of it where

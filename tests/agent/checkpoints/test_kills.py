@@ -77,7 +77,7 @@ def possible_contents(project: ProjectWithTools) -> dict[str, set[str]]:
 
 
 def project_files(project: ProjectWithTools) -> dict[str, bytes]:
-    return {path: body for path, body in project.files().items() if not path.endswith(".checkpoint")}
+    return {path: body for path, body in project.files().items() if ".checkpoint" not in path}
 
 
 def oldest_contents(records: tuple[CheckpointRecord, ...]) -> dict[str, str]:

@@ -1,14 +1,16 @@
 """What a killed process left is cleared up: no text of the person is lost, and undo knows what was changed."""
 
+import errno
 from pathlib import Path
 
 import pytest
 from msgspec import structs
 
-from agent.checkpoints.change import ChangedFile, CheckpointRecord
+from agent.checkpoints.change import ChangedFile, CheckpointRecord, NotChanged, is_beside
 from agent.checkpoints.checkpoints import Checkpoints
 from agent.checkpoints.journal import Begun, Ended
 from foundation.clock import SystemClock
+from foundation.files import STAGED
 from tests.agent.checkpoints.conftest import ProjectWithTools
 
 
@@ -23,7 +25,7 @@ def interrupted(project: ProjectWithTools, **new: bytes | None) -> tuple[Checkpo
 def recovered(project: ProjectWithTools) -> str:
     """The notice of another process that finds it."""
     [notice] = Checkpoints(project.state, SystemClock(), (project.folder,)).take_notices()
-    assert list(project.folder.rglob("*.checkpoint")) == []
+    assert list(project.folder.rglob(".*.checkpoint*")) == []
     return notice
 
 
@@ -137,11 +139,38 @@ def test_a_new_file_that_was_cut_off_while_it_was_written_is_removed(project: Pr
     _, [beside_a, beside_b] = interrupted(project, a=b"2 and more\n", b=b"new and long\n")
     project.write("a", b"1\n")
     (project.folder / "b").unlink()
-    beside_a.write_bytes(b"2 an")
-    beside_b.write_bytes(b"new")
+    staged = [beside.with_name(beside.name + STAGED) for beside in (beside_a, beside_b)]
+    staged[0].write_bytes(b"2 an")
+    staged[1].write_bytes(b"\0\0\0")
     assert "none changed" in recovered(project)
     assert project.files() == {"a": b"1\n"}
     assert not (project.state / "conflicts").exists()
+
+
+def test_a_text_of_another_program_goes_back_though_ours_begins_with_it(project: ProjectWithTools) -> None:
+    project.write("a", b"1\n")
+    _, [beside_a, beside_b] = interrupted(project, a=b"2 and more\n", b=b"new and long\n")
+    (project.folder / "b").unlink()
+    beside_a.write_bytes(b"2 an")
+    beside_b.write_bytes(b"new")
+    recovered(project)
+    assert project.files() == {"a": b"2 an", "b": b"new"}
+
+
+def test_a_change_is_staged_under_its_own_name(project: ProjectWithTools, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that is killed before its bytes are on the disk leaves a name that the recovery knows."""
+    project.write("a", b"1\n")
+    record = project.tool(a=b"2\n")
+    names: list[str] = []
+
+    def cut_off(source: Path, target: Path) -> None:
+        names.extend((source.name, target.name))
+        raise OSError(errno.EIO, "the power goes")
+
+    monkeypatch.setattr("foundation.files.conditional.replace", cut_off)
+    with pytest.raises(NotChanged, match="the power goes"):
+        project.tool(a=b"3\n")
+    assert names[0] == names[1] + STAGED and is_beside(names[1], record.files[0].place)
 
 
 def test_what_an_interrupted_rewind_took_back_stays_taken_back_and_the_rest_is_undone(

@@ -1,21 +1,26 @@
 """The program is killed, or fails, in the middle of a write: nothing that anybody wrote is lost."""
 
+import errno
 import os
 import random
 import signal
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from foundation.files import NotUtf8, write_temporary
+from foundation.files import NotUtf8, conditional, write_temporary
 from foundation.files.atomic_exchange import exchange
 from foundation.paths import Workspace
 from foundation.privacy import clear
 from memory.hot import HotMemory, UnwritableNotes, files, swap
 from memory.hot.swap import SWAP, content_digest
+from memory.memory import Memory
+from memory.versions.cause import Author, caused_by
 from tests.fakes import FakeClock
 from tests.paths import ROOT
 
@@ -78,6 +83,50 @@ def test_cut_off_before_the_exchange_the_file_stays_as_it_was(workspace: Workspa
     hot.refresh()
     assert workspace.memory_md.read_bytes() == b"# Mine\nwords\n"
     assert leftovers(workspace) == [] and len(versions(workspace)) == 1
+
+
+@pytest.mark.parametrize("before", [b"# Mine\nwords\n", None])
+def test_what_was_cut_off_before_its_bytes_were_on_the_disk_is_nobodys_words(
+    workspace: Workspace, hot: HotMemory, monkeypatch: pytest.MonkeyPatch, before: bytes | None
+) -> None:
+    if before is not None:
+        workspace.memory_md.write_bytes(before)
+    real = swap.write_temporary
+
+    def torn(*given: Any, **named: Any) -> Path:
+        beside = real(*given, **named)
+        beside.write_bytes(b"- <!-- 2026-11-28T00:33:\0\0\0")
+        raise KeyboardInterrupt  # the power goes
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(swap, "write_temporary", torn)
+        hot.remember(clear("x"))
+    assert len(leftovers(workspace)) == 1
+    HotMemory(workspace, FakeClock()).refresh()
+    assert leftovers(workspace) == []
+    assert (workspace.memory_md.read_bytes() if workspace.memory_md.exists() else None) == before
+
+
+def test_words_that_a_deletion_moved_aside_are_put_back(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody wrote to the empty file in the instant in which it was to be deleted, and the disk failed."""
+    with closing(Memory.open(workspace, FakeClock())) as memory:
+        with caused_by(Author.MODEL, "tool remember in c_1"):
+            memory.hot.remember(clear("x"))
+        real = conditional.replace
+
+        def edits(source: Path, target: Path) -> None:
+            source.write_bytes(b"by hand\n")
+            real(source, target)
+
+        def fails(*_: object) -> bool:
+            raise OSError(errno.EIO, "Input/output error")
+
+        with monkeypatch.context() as patch, pytest.raises(OSError, match="Input/output"):
+            patch.setattr(conditional, "replace", edits)
+            patch.setattr(conditional, "link_if_free", fails)
+            memory.restorer.undo()
+    HotMemory(workspace, FakeClock()).refresh()
+    assert (workspace.memory_md.read_bytes(), leftovers(workspace)) == (b"by hand\n", [])
 
 
 def test_cut_off_after_a_clean_exchange_the_new_text_stays(workspace: Workspace, hot: HotMemory) -> None:
