@@ -140,6 +140,7 @@ def test_a_line_cannot_pose_as_a_summary(cold: ColdStore) -> None:
     assert branch(cold, "c")[0].kind is EntryKind.MESSAGE
 
 
+@pytest.mark.timeout(30)
 def test_many_lines_take_several_transactions(cold: ColdStore) -> None:
     seen: list[int] = []
     many = lines(*({"id": str(n), "text": f"line {n}"} for n in range(4500)))
