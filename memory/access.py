@@ -157,6 +157,8 @@ def first_entry(database: Path) -> str:
 
     Each opening asks, and a journal is read from a copy: it is read only where the store's file has no entry.
     """
+    if not os.path.lexists(database):  # a new workspace: its first frame does without SQLite
+        return ""
     from memory.cold.read_only import FIRST_ENTRY, connect_immutable
     from memory.cold.sql import first
     from memory.cold.untrusted_store import ask

@@ -73,6 +73,26 @@ def test_the_entry_point_loads_no_screen_before_it_is_asked_for_one() -> None:
     assert run.stdout.strip() == "[]"
 
 
+@pytest.mark.parametrize("lost", [False, True])
+def test_a_new_workspace_loads_no_database_to_look_for_a_lost_one(tmp_path: Path, lost: bool) -> None:
+    if lost:
+        (tmp_path / "w" / "conversations").mkdir(parents=True)
+    code = """
+import json, sys
+from pathlib import Path
+from agent.cli import chat
+from agent.cli.invocation import Invocation
+chat.at_a_terminal = lambda: True
+root, seen = Path(sys.argv[1]), []
+screen = lambda opening: seen.append("apsw" in sys.modules) or 0
+chat.run_chat(Invocation(environment={}, here=root, home=root.parent, open_screen=screen, workspace_flag=root), "")
+print(json.dumps(seen))
+"""
+    script = [sys.executable, "-c", code, str(tmp_path / "w")]
+    run = subprocess.run(script, capture_output=True, text=True, check=True, cwd=ROOT)
+    assert json.loads(run.stdout.splitlines()[-1]) == [lost]
+
+
 def test_the_names_of_settings_are_known_without_the_sources_of_their_sentences() -> None:
     code = (
         "from agent.config import settings; settings.all_settings();"

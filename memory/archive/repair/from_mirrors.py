@@ -99,13 +99,15 @@ class MirrorRecovery:
 
     def _put(self, db: apsw.Connection, missing: MissingTurns) -> None:
         mirror = missing.mirror
+        have, parent = _entries(db, mirror), None
+        lost = {turn for turn in missing.turns if turn.id not in have and not _is_there(db, mirror, turn)}  # still
+        if not lost:
+            return
         title = "" if mirror.title == mirror.id else mirror.title
         created = mirror.created or mirror.turns[0].time
         conversation = insert_conversation(
             db, self._cold.clock, clear(title), source=clear(mirror.source), id=clear(mirror.id), created=created
         )
-        have, parent = _entries(db, mirror), None
-        lost = {turn for turn in missing.turns if turn.id not in have and not _is_there(db, mirror, turn)}  # still
         for turn in mirror.turns:
             if turn not in lost:
                 parent = have.get(turn.id, parent)

@@ -9,6 +9,7 @@ import pytest
 from foundation.paths import Workspace
 from foundation.privacy import Cleared, clear
 from memory.archive.packs.pack import Pack
+from memory.cold.mirrors.render import name_of
 from memory.cold.sql import run as sql_run
 from memory.memory import Memory
 from memory.records import EntryDraft, EntryKind
@@ -67,6 +68,30 @@ def test_a_lost_conversation_is_named_and_comes_back_from_its_mirror(
     assert {row["conversation"] for row in back} == {row["conversation"] for row in mirrored}
     assert run("check").status == 0
     assert run("recall", "boiler valve", "--json").json["found"]
+
+
+@pytest.mark.parametrize("other_name", [False, True])
+def test_two_copies_of_a_mirror_bring_each_entry_back_once(
+    run: Run, root: Path, mirrored: list[dict[str, object]], other_name: bool
+) -> None:
+    """A program that keeps folders alike across devices makes copies; one may tell of another conversation."""
+    (mirror,) = (root / "conversations").glob("*.md")
+    text = mirror.read_text("utf-8")
+    name = str(mirrored[0]["conversation"])
+    assert name in text
+    copy = text.replace(name, "c_0b429wxp7e0b") if other_name else text
+    copied = name_of("", "c_0b429wxp7e0b") if other_name else f"{mirror.stem} 2.md"
+    (mirror.parent / copied).write_text(copy, "utf-8")
+    lose(root)
+    ran = run("check", "--repair")
+    assert ran.status == 0, ran.out
+    back = exported(run)
+    assert [row["text"] for row in back] == [row["text"] for row in mirrored]
+    assert (
+        len({row["conversation"] for row in back})
+        == len(run("conversations", "list", "--json").json["conversations"])
+        == 1
+    )
 
 
 def test_what_was_archived_comes_from_its_pages_and_only_the_rest_from_the_mirror(
