@@ -106,6 +106,23 @@ async def test_where_words_are_left_a_forgotten_conversation_is_left_for_a_new_o
     await session.close()
 
 
+async def test_an_imported_conversation_of_that_id_is_named_as_what_stays(
+    workspace: Workspace, tmp_path: Path, server: Loopback
+) -> None:
+    session = open_session(workspace, tmp_path, server)
+    server.plays(chat("Noted."))
+    await turn(session, "That was zqday.")
+    talk = session.memory.cold.new_conversation(source=clear("diary"), id=clear("zqday"))
+    session.memory.cold.append(
+        EntryDraft(conversation=talk.seq, parent=None, kind=EntryKind.MESSAGE, role=Role.USER, text=clear("Sunny."))
+    )
+    outcome = await registry.run(session, "/forget zqday")
+    assert isinstance(outcome, Proposal)
+    (stays,) = [sentence for what, sentence in outcome.rows if what == "stays" and "The conversation of" in sentence]
+    assert "forget --conversation zqday" in stays and "has 1 entry" in stays
+    await session.close()
+
+
 async def test_what_is_not_there_is_said(workspace: Workspace, tmp_path: Path, server: Loopback) -> None:
     session = open_session(workspace, tmp_path, server)
     refused = await registry.run(session, "/forget zqnowhere")
