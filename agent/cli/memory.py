@@ -126,13 +126,17 @@ def restore(version: int) -> None:
 
 
 @command.command()
-def undo() -> None:
-    """Take back the last change that a model made to one of these files; what others changed since stays."""
+@click.argument("version", type=int, required=False)
+def undo(version: int | None) -> None:
+    """Take back the last change that a model made to one of these files, or the one that made VERSION.
+
+    What others changed since stays.
+    """
     invocation = current()
     with invocation.memory() as memory:
         from agent.services.version_restore import undo_change
 
-        done = undo_change(memory)
+        done = undo_change(memory, version)
     if invocation.json:
         undone = done.version
         output.json_object({"path": undone.path if undone else None, "version": undone.number if undone else None})

@@ -42,13 +42,15 @@ async def _memory(session: Session, rest: str) -> Outcome:
             return OpenNamedScreen("memory", "", lambda: _printed_files(session))
         case "log", file:
             return await asyncio.to_thread(_version_log, session, file)
-        case "undo", "":
+        case "undo", number if not number or number.isdecimal():
             from agent.services.version_restore import undo_change
 
-            done = await asyncio.to_thread(undo_change, session.memory)
+            done = await asyncio.to_thread(undo_change, session.memory, int(number) if number else None)
             return TextResult(literal(done.sentence), changes_context=done.is_changed, failed=not done.is_changed)
         case _:
-            raise Misuse("What of memory?", f"/memory knows no {rest}.", "/memory, /memory log [FILE], /memory undo")
+            raise Misuse(
+                "What of memory?", f"/memory knows no {rest}.", "/memory, /memory log [FILE], /memory undo [VERSION]"
+            )
 
 
 async def _printed_files(session: Session) -> Outcome:
@@ -115,7 +117,7 @@ COMMANDS = (
     Command(
         name="memory",
         summary="Look at MEMORY.md and memory/*.md, edit them; list versions; take back what a model wrote.",
-        usage="[log [FILE]|undo]",
+        usage="[log [FILE]|undo [VERSION]]",
         keys="↑ ↓ choose, Enter edits, Ctrl+G opens your editor, v shows it whole, d what changed, h its versions, "
         "a those of all files, u takes back its last change, Esc leaves. In the editor: Ctrl+S saves, Esc "
         "leaves. In the versions: Enter shows one whole, d what it changed, r restores it, / filters, Esc leaves.",

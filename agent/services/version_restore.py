@@ -6,15 +6,17 @@ from typing import Final
 
 from msgspec import Struct
 
-from agent.services.file_versions import look_at_files, version_difference, version_text
+from agent.services.file_versions import AUTHORS, look_at_files, version_difference, version_text
 from foundation.errors import PalimpsestError
 from foundation.files import LockTimeout
+from foundation.program import PROGRAM
 from memory.access import refuse_read_only
 from memory.errors import NoteChanged, UnwritableNotes
 from memory.memory import Memory
+from memory.versions.cause import Author
 from memory.versions.manifest import Version
 
-NOTHING_TO_UNDO: Final = "No model has changed a file that is not taken back already."
+NOTHING_TO_UNDO: Final = "No model has changed a file that is not taken back, or taken out, already."
 
 
 class VersionReceipt(Struct, frozen=True):
@@ -102,10 +104,23 @@ def undo_change(memory: Memory, number: int | None = None) -> VersionReceipt:
     except OSError as error:
         raise _not_written("The file", error) from error
     if undone is None:
-        return VersionReceipt(NOTHING_TO_UNDO if number is None else f"Version {number} is taken back already.")
+        return VersionReceipt(NOTHING_TO_UNDO if number is None else _why_not(memory, number))
     now = memory.versions.store.newest(undone.path) or undone
     sentence = f"{undone.path}: version {undone.number} ({undone.reason}) is taken back; this is version {now.number}."
     return VersionReceipt(sentence, undone, now.number, is_changed=True)
+
+
+def _why_not(memory: Memory, number: int) -> str:
+    version = memory.versions.store.version(number)
+    if version.author is not Author.MODEL:
+        by = AUTHORS[version.author]
+        return (
+            f"Version {number} of {version.path} is by {by}: undo takes back what a model changed. "
+            f"`{PROGRAM} memory restore` gives a file an earlier version."
+        )
+    if memory.restorer.is_undone(number):
+        return f"Version {number} is taken back already."
+    return f"Nothing of version {number} is left in {version.path}."
 
 
 def _not_written(name: str, error: OSError) -> PalimpsestError:

@@ -25,12 +25,12 @@ def merge(base: str, theirs: str, ours: str) -> MergeResult:
     lines = (lines_of(base), lines_of(theirs), lines_of(ours))
     if (spliced := _splice(*lines)) is not None:
         return MergeResult("".join(spliced))
-    head, tail = _shared(lines)
+    head, tail = shared_ends(lines)
     middles = [side[head : len(side) - tail] for side in lines]
     text = lines[0][:head]
     leftover = _merge_lines(text, *middles)
     if tail:
-        _add(text, lines[0][-tail:])
+        add_lines(text, lines[0][-tail:])
     return MergeResult("".join(text), "".join(leftover))
 
 
@@ -39,7 +39,7 @@ def _splice(base: list[str], theirs: list[str], ours: list[str]) -> list[str] | 
 
     By far the most frequent case, and a hundred times as fast: who writes in a race must be quick.
     """
-    head, tail = _shared((base, theirs))
+    head, tail = shared_ends((base, theirs))
     before, after = base[:head][-1:], base[len(base) - tail :][:1]
     if any(ours.count(line) != 1 or base.count(line) != 1 for line in (*before, *after)):
         return None
@@ -49,8 +49,8 @@ def _splice(base: list[str], theirs: list[str], ours: list[str]) -> list[str] | 
     if last < first or (was and here != was):
         return None
     merged = ours[:first]
-    _add(merged, new if was or not here else union_lines(new, here))
-    _add(merged, ours[last:])
+    add_lines(merged, new if was or not here else union_lines(new, here))
+    add_lines(merged, ours[last:])
     return merged
 
 
@@ -60,16 +60,16 @@ def _merge_lines(text: list[str], base: list[str], theirs: list[str], ours: list
     for region in Merge3(base, theirs, ours).merge_regions():
         match region:
             case ("unchanged", int(first), int(last)):
-                _add(text, base[first:last])
+                add_lines(text, base[first:last])
             case ("same" | "a", int(first), int(last)):
-                _add(text, theirs[first:last])
+                add_lines(text, theirs[first:last])
             case ("b", int(first), int(last)):
-                _add(text, ours[first:last])
+                add_lines(text, ours[first:last])
             case (_, z1, z2, a1, a2, b1, b2):
                 if _grew(base[z1:z2], theirs[a1:a2]) and _grew(base[z1:z2], ours[b1:b2]):  # both added: both stay
-                    _add(text, union_lines(theirs[a1:a2], ours[b1:b2]))
+                    add_lines(text, union_lines(theirs[a1:a2], ours[b1:b2]))
                 else:
-                    _add(text, theirs[a1:a2])
+                    add_lines(text, theirs[a1:a2])
                     known = {*base[z1:z2], *theirs[a1:a2]}
                     leftover += [line for line in ours[b1:b2] if line not in known]
     return leftover
@@ -81,7 +81,7 @@ def _grew(base: list[str], side: list[str]) -> bool:
     return all(line in lines for line in base)
 
 
-def _shared(sides: Sequence[list[str]]) -> tuple[int, int]:
+def shared_ends(sides: Sequence[list[str]]) -> tuple[int, int]:
     """How many lines at the beginning, and then at the end, are the same on all sides."""
     shortest = min(map(len, sides))
     head = next((n for n, lines in enumerate(zip(*sides, strict=False)) if len(set(lines)) > 1), shortest)
@@ -94,13 +94,13 @@ def union_lines(theirs: list[str], ours: list[str]) -> list[str]:
     """The lines of both, in order; what they share stands once."""
     lines: list[str] = []
     for _, a1, a2, b1, b2 in SequenceMatcher(None, theirs, ours, autojunk=False).get_opcodes():
-        _add(lines, theirs[a1:a2])
+        add_lines(lines, theirs[a1:a2])
         if theirs[a1:a2] != ours[b1:b2]:
-            _add(lines, ours[b1:b2])
+            add_lines(lines, ours[b1:b2])
     return lines
 
 
-def _add(text: list[str], lines: list[str]) -> None:
+def add_lines(text: list[str], lines: list[str]) -> None:
     """A last line that had no end must get one before another follows."""
     if text and lines and not text[-1].endswith("\n"):
         text[-1] += "\n"

@@ -1,7 +1,7 @@
 """Puts an earlier text back into a file, and keeps what stands there now."""
 
 import secrets
-from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -18,9 +18,8 @@ from memory.errors import NoteChanged, UnwritableNotes
 from memory.hot.edits import Edit
 from memory.hot.files import edit_target, is_hot_name
 from memory.hot.lock import NotesLock
-from memory.hot.merge import merge
-from memory.hot.parse import lines_of
-from memory.hot.swap import SWAP, ExposedStates, apply_edit, content_digest
+from memory.hot.reversal import without_change
+from memory.hot.swap import SWAP, ExposedStates, apply_edit, content_digest, decode
 from memory.hot.versions import Versions
 from memory.versions.cause import Author, Cause
 from memory.versions.file_history import FileHistory
@@ -83,43 +82,49 @@ class FileRestorer:
         return any(version.reason == f"{_UNDO}{number}" for version in self._history.store.versions())
 
     def undo(self, number: int | None = None) -> Version | None:
-        """Takes back the last change by a model that was not taken back, or that which made the version of this number.
+        """Takes back the last change by a model of which something is left, or that which made the version `number`.
 
-        What others changed since then stays. Gives the version that was undone; None where there is none. Raises
-        NoteChanged, with the file as it is, where others changed the same lines since.
+        What others changed since then stays. Gives the version that was undone; None where there is none, or nothing
+        is left of it. Raises NoteChanged, with the file as it is, where others changed the same lines since.
         """
-        store = self._history.store
-        undone = {version.reason for version in store.versions()}
-        last = next(
-            (
-                version
-                for version in reversed(store.versions())
-                if version.author is Author.MODEL
-                and number in {None, version.number}
-                and f"{_UNDO}{version.number}" not in undone
-            ),
-            None,
-        )
-        if last is None:
-            return None
-        replaced = store.before(last)
-        theirs, before = self._text(last), self._text(replaced)
+        open_changes = self._open_changes()
+        for version in open_changes:
+            if number in {None, version.number} and self._take_back(version, open_changes):
+                return version
+        return None
+
+    def _open_changes(self) -> list[Version]:
+        """The changes by models that no undo took back, the newest first."""
+        versions = self._history.store.versions()
+        undone = {version.reason for version in versions}
+        return [
+            version
+            for version in reversed(versions)
+            if version.author is Author.MODEL and f"{_UNDO}{version.number}" not in undone
+        ]
+
+    def _take_back(self, change: Version, open_changes: Sequence[Version]) -> bool:
+        """Whether anything was left of the change."""
+        replaced = self._history.store.before(change)
+        before, after = self._text(replaced), self._text(change)
 
         def taken_back(now: str) -> str:
-            merged = merge(theirs, now, before)
-            added = Counter(lines_of(theirs)) - Counter(lines_of(before))
-            left = added & (Counter(lines_of(merged.text)) - Counter(lines_of(before)))
-            if merged.leftover.strip() or merged.text == now or left:
-                raise NoteChanged(
-                    "Not taken back",
-                    f"{last.path} was changed since version {last.number}, in the same lines.",
-                    f"`{PROGRAM} memory diff {last.number}` shows what the model changed; take it out by hand.",
-                )
-            return merged.text
+            text = without_change(before, after, now)
+            if text is not None:
+                return text
+            other = next((each for each in open_changes if each.number < change.number), None)
+            raise NoteChanged(
+                "Not taken back",
+                f"{change.path} was changed since version {change.number}, in the same lines.",
+                f"`{PROGRAM} memory diff {change.number}` shows what the model changed; take it out by hand."
+                + (f" `{PROGRAM} memory undo {other.number}` takes back the one before it." if other else ""),
+            )
 
+        path = self._target(change.path)
+        if change.sha256 and (not exists(path) or taken_back(now := decode(path, read_bytes(path))) == now):
+            return False  # somebody took it out
         was_there = replaced is not None and bool(replaced.sha256)
-        self._write(last.path, taken_back, f"{_UNDO}{last.number}", keep_empty=was_there)
-        return last
+        return self._write(change.path, taken_back, f"{_UNDO}{change.number}", keep_empty=was_there)
 
     def _text(self, version: Version | None) -> str:
         return self._history.store.body(version).decode("utf-8")

@@ -61,6 +61,7 @@ class FileHistory:
         self._made: list[Version] = []  # by models, in this process
         self._together = _Waiting()
         self._has_begun = False
+        self._continues = False  # there were versions before this process
 
     def seen(self, name: str, text: str | None) -> None:
         """Somebody else's text of a file (relative name); None where it is gone."""
@@ -113,7 +114,8 @@ class FileHistory:
             return False
         if not self._has_begun:
             self._has_begun = True
-            if not self.store.has_begun():
+            self._continues = self.store.has_begun()
+            if not self._continues:
                 with suppress(OSError, LockTimeout):
                     self._take_over_copies()
         return True
@@ -145,14 +147,15 @@ class FileHistory:
         """The copies, each with the note it is of and when it was kept."""
         for folder in list_folders(self._folder):
             name = folder.name.replace("memory__", "memory/", 1)
-            if name != "MEMORY.md" and not name.startswith("memory/"):
+            if not _is_note(name):
                 continue
             for copy in list_files(folder):
                 if (time := _time_of(copy)) is not None:
                     yield name, copy, time
 
     def _by_hand(self, name: str) -> Cause:
-        if name in self._together.names or self.store.newest(name):
+        is_new_note = self._continues and _is_note(name)  # each start looks at all notes
+        if is_new_note or name in self._together.names or self.store.newest(name):
             return BY_HAND
         return FOUND_AFTER_LOSS if self.store.is_cut() else FOUND
 
@@ -186,6 +189,10 @@ def is_versioned(name: str) -> bool:
             return last == "SKILL.md"
         case _:
             return False
+
+
+def _is_note(name: str) -> bool:
+    return name == "MEMORY.md" or name.startswith("memory/")
 
 
 def _time_of(copy: Path) -> datetime | None:

@@ -12,6 +12,7 @@ from agent.services.version_restore import last_change_of, undo_last_change
 from foundation.errors import PalimpsestError
 from foundation.sizes import format_size
 from memory.hot.parse import lines_of, outside_comments
+from memory.versions.cause import Author
 from tui.editor import edited_text
 from tui.overview.edit_screen import EditScreen
 from tui.overview.list_screen import ListContents, ListRow, ListScreen
@@ -27,6 +28,7 @@ if TYPE_CHECKING:  # loaded after first paint
 PERIOD_S: Final = 1.0  # between two looks at the disk
 _EMPTY: Final = "There are no notes yet. `/remember TEXT` writes the first one, and so does a line in MEMORY.md."
 _SHARES: Final = {"all": "in the request", "part": "in part", "none": "recalled"}
+_OF_ANOTHER: Final = "What it took out goes back to your other devices, also where it was forgotten."
 _PREVIEW: Final = 20_000  # characters
 
 
@@ -153,7 +155,8 @@ class MemoryScreen(ListScreen[None]):
                 return
             who = AUTHORS[last.change.author]
             title = f"Take back version {last.change.number} of {file.path}, by {who}: {last.change.reason}?"
-            if not await app_of(self).push_screen_wait(RestoreScreen(title, last.difference)):
+            warning = _OF_ANOTHER if last.change.author is Author.SYNC else ""
+            if not await app_of(self).push_screen_wait(RestoreScreen(title, last.difference, warning)):
                 return
             done = await asyncio.to_thread(undo_last_change, memory, last)
         except PalimpsestError as error:

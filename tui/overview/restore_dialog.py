@@ -8,15 +8,19 @@ from tui.widgets.diff import diff_text
 
 
 class RestoreScreen(ProposalScreen):
-    """Gives whether an earlier text is to be restored. `difference` is unified: from the present text to that one."""
+    """Gives whether an earlier text is to be restored. `difference` is unified: from the present text to that one.
+    `warning` is a sentence above it."""
 
     keys = "Enter restores it · PgUp PgDn scroll · Esc leaves all as it is"
 
-    def __init__(self, title: str, difference: str) -> None:
+    def __init__(self, title: str, difference: str, warning: str = "") -> None:
         super().__init__(title, ())
         self._difference = difference
+        self._warning = warning
 
     def compose_facts(self) -> ComposeResult:
+        if self._warning:
+            yield Static(f"{self._warning}\n", markup=False)
         yield Static(diff_text(self._difference, self), id="restore-difference", markup=False)
 
     def draw_colours(self) -> None:

@@ -72,6 +72,8 @@ def test_versions_of_two_files_are_not_compared(run: Run, root: Path) -> None:
 def test_without_a_models_change_there_is_nothing_to_undo(run: Run) -> None:
     run("remember", "one")
     assert "No model has changed" in run("memory", "undo").err
+    assert "is by you" in run("memory", "undo", str(numbers(run, "MEMORY.md")[0])).err
+    assert run("memory", "undo", "999").status == 1
 
 
 def test_a_whole_version_after_a_damaged_one_is_not_called_damaged(run: Run, root: Path) -> None:

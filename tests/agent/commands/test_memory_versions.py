@@ -62,6 +62,13 @@ async def test_the_last_change_of_a_model_is_taken_back(session: Session, worksp
     again = await registry.run(session, "/memory undo")
     assert isinstance(again, TextResult)
     assert again.failed and "No model has changed" in again.markdown
+    by_model(session, "One.")
+    by_model(session, "Two.")
+    number = session.memory.versions.store.versions()[-2].number
+    assert f"version {number} " in await said(session, f"/memory undo {number}")
+    assert "Two." in workspace.memory_md.read_text(encoding="utf-8")
+    assert "One." not in workspace.memory_md.read_text(encoding="utf-8")
+    assert isinstance(await registry.run(session, "/memory undo it"), CommandFailed)
 
 
 async def test_a_change_in_the_same_lines_is_refused_with_a_sentence(session: Session, workspace: Workspace) -> None:

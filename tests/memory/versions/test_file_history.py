@@ -1,5 +1,6 @@
 """Every change of a file is a version, with who made it: by hand, by a command, by a model's tool, by an undo."""
 
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from memory.check import check
 from memory.errors import NoteChanged
 from memory.memory import Memory
 from memory.settings import VersionSettings
-from memory.versions.cause import BY_HAND, Author, caused_by
+from memory.versions.cause import BY_HAND, FOUND, Author, caused_by
 from memory.versions.file_history import FileHistory, is_versioned
 from memory.versions.manifest import Version
 from tests.fakes import FakeClock
@@ -173,6 +174,55 @@ def test_nothing_is_taken_back_where_somebody_rewrote_the_same_lines(memory: Mem
     assert workspace.memory_md.read_text("utf-8") == text
 
 
+def test_a_note_below_a_models_stays_and_the_change_before_it_is_taken_back_next(
+    memory: Memory, workspace: Workspace
+) -> None:
+    workspace.memory_md.write_text("# Tea\n- at four\n", encoding="utf-8")
+    memory.hot.refresh()
+    by_model(memory, "first by a model")
+    by_model(memory, "second by a model")
+    memory.hot.remember(clear("mine"), heading=None, conversation=None)
+    for left in ("first", None):
+        assert memory.restorer.undo() is not None
+        assert [word for word in ("first", "second") if word in workspace.memory_md.read_text("utf-8")] == [
+            left
+        ] * bool(left)
+    assert memory.restorer.undo() is None
+    text = workspace.memory_md.read_text("utf-8")
+    assert "mine" in text and text.startswith("# Tea\n- at four\n") and text.count("\n\n\n") == 0
+
+
+def test_what_somebody_took_out_by_hand_keeps_no_earlier_change_from_being_taken_back(
+    memory: Memory, workspace: Workspace
+) -> None:
+    by_model(memory, "first by a model")
+    by_model(memory, "second by a model")
+    last = newest(memory, "MEMORY.md")
+    text = workspace.memory_md.read_text("utf-8")
+    workspace.memory_md.write_text("".join(line for line in text.splitlines(True) if "second" not in line), "utf-8")
+    memory.hot.refresh()
+    undone = memory.restorer.undo()
+    assert undone is not None and undone.number < last.number
+    assert "by a model" not in workspace.memory_md.read_text("utf-8")
+
+
+def test_a_change_that_cannot_be_taken_back_names_the_one_before_it(memory: Memory, workspace: Workspace) -> None:
+    by_model(memory, "first by a model")
+    first = newest(memory, "MEMORY.md")
+    by_model(memory, "second by a model")
+    last = newest(memory, "MEMORY.md")
+    text = workspace.memory_md.read_text("utf-8")
+    workspace.memory_md.write_text(text.replace("second by a model", "second, as I say"), "utf-8")
+    memory.hot.refresh()
+    with pytest.raises(NoteChanged, match="in the same lines") as refused:
+        memory.restorer.undo()
+    assert f"memory undo {first.number}` takes back the one before it" in refused.value.hint
+    assert memory.restorer.undo(first.number) == first
+    assert "as I say" in workspace.memory_md.read_text("utf-8")
+    with pytest.raises(NoteChanged):
+        memory.restorer.undo(last.number)
+
+
 def test_a_file_that_a_model_made_is_gone_after_the_undo_unless_somebody_wrote_to_it(
     memory: Memory, workspace: Workspace
 ) -> None:
@@ -188,9 +238,8 @@ def test_a_file_that_a_model_made_is_gone_after_the_undo_unless_somebody_wrote_t
     checkpoints.apply([made], "e_3", label="write_file")
     with workspace.soul_md.open("a", encoding="utf-8") as file:
         file.write("Be kind.\n")
-    with pytest.raises(NoteChanged):
-        memory.restorer.undo()
-    assert workspace.soul_md.read_text("utf-8") == "Be evil.\nBe kind.\n"
+    memory.restorer.undo()
+    assert workspace.soul_md.read_text("utf-8") == "Be kind.\n"
 
 
 def test_a_file_that_a_model_deleted_comes_back(memory: Memory, workspace: Workspace) -> None:
@@ -223,6 +272,19 @@ def test_restoring_is_a_version_and_loses_nothing(memory: Memory, workspace: Wor
     assert bodies == [b"- one\n", b"- two\n", b"- one\n"]
     assert told(memory, "MEMORY.md")[-1][2] == "version 1 restored"
     assert not memory.restorer.restore(first).is_changed
+
+
+def test_a_note_that_is_new_since_the_last_start_is_by_hand_and_one_of_before_was_found(
+    memory: Memory, workspace: Workspace
+) -> None:
+    workspace.memory_md.write_text("- one\n", encoding="utf-8")
+    memory.hot.refresh()
+    assert newest(memory, "MEMORY.md").reason == FOUND.reason
+    workspace.memory_dir.mkdir(exist_ok=True)
+    (workspace.memory_dir / "new.md").write_text("- two\n", encoding="utf-8")
+    with closing(Memory.open(workspace, SystemClock())) as later:
+        later.hot.refresh()
+        assert newest(later, "memory/new.md").reason == BY_HAND.reason
 
 
 def test_a_removal_cannot_be_restored(memory: Memory, workspace: Workspace) -> None:

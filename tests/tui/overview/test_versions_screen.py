@@ -211,6 +211,22 @@ async def test_u_takes_back_the_last_change_of_the_file_whoever_made_it(open_cha
         await chat.until(lambda: "MEMORY.md has no earlier version" in seen(chat))
 
 
+async def test_what_taking_back_the_change_of_another_device_does_is_said(open_chat: Open, session: Any) -> None:
+    with caused_by(Author.SYNC, "from another"):
+        session.memory.hot.remember(clear("From the desk."), heading=None, conversation=None)
+    async with open_chat(session=session) as chat:
+        chat.screen.queue.add("/memory")
+        await chat.until(lambda: isinstance(chat.app.screen, MemoryScreen) and chat.app.screen.is_read)
+        await chat.press("u")
+        await chat.until(lambda: "goes back to your other devices, also where it was forgotten" in seen(chat))
+        await chat.press("escape")
+        await chat.until(lambda: isinstance(chat.app.screen, MemoryScreen))
+        session.memory.hot.remember(clear("Mine."), heading=None, conversation=None)
+        await chat.press("u")
+        await chat.until(lambda: isinstance(chat.app.screen, RestoreScreen) and "Mine." in seen(chat))
+        assert "your other devices" not in seen(chat)
+
+
 async def test_a_restored_version_is_taken_back_as_any_change(open_chat: Open, session: Any) -> None:
     file: Path = session.workspace.memory_md
     by_model = file.read_text(encoding="utf-8")
