@@ -112,6 +112,17 @@ def test_a_word_of_a_name_is_a_phrase_and_the_text_that_stays_is_named(
     assert names(run) == []
 
 
+def test_a_plain_word_that_is_a_whole_name_is_a_phrase_unless_it_is_the_listed_name(run: Run, letters: Path) -> None:
+    (letters / "Makefile").write_text("all:\n\techo zqnewts\n", "utf-8")
+    run("knowledge", "add", "kn5")
+    planned = run("forget", "Makefile", "--dry-run").out
+    assert "What would go of “Makefile”" in planned
+    assert "Stays: the text of kn5/Makefile." in planned
+    (letters.parent / "Makefile").write_text("all:\n\techo zqtoads\n", "utf-8")
+    run("knowledge", "add", "Makefile")
+    assert "What would go of the file Makefile with" in run("forget", "Makefile", "--dry-run").out
+
+
 def test_the_words_alone_can_be_named(run: Run, letters: Path) -> None:
     run("-p", "Where is letter.txt?")
     done = run("forget", "--words", "letter.txt", "--yes")
