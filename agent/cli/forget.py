@@ -40,16 +40,19 @@ if TYPE_CHECKING:  # the store is loaded when it is opened
 
 @click.command(cls=CliCommand)
 @click.argument("name", metavar="[QUERY|ID|FILE]", required=False)
+@click.option("--words", metavar="QUERY", help="These words, also where a file or an id is called that.")
 @click.option("--conversation", metavar="ID", help="All of this conversation.")
 @click.option("--before", metavar="DAY", help="All that is from before this day: 2026-03-01, 90d, last March.")
 @click.option("--dry-run", is_flag=True, help="Show what would go, and change nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-def command(name: str | None, conversation: str | None, before: str | None, dry_run: bool, yes: bool) -> None:
+def command(
+    name: str | None, *, words: str | None, conversation: str | None, before: str | None, dry_run: bool, yes: bool
+) -> None:
     """Forget what holds QUERY, or what ID or FILE names, with all that was made of it.
 
     QUERY is looked for as it is, in any case. ID is of an entry, a note, a page, an archive or a conversation; that of
     an imported conversation is named with --conversation, for it may be a word. FILE is one of the notes, or one that
-    was added to knowledge. Files and their pages go as a whole.
+    was added to knowledge: its listed name, its path, or the end of either. Files and their pages go as a whole.
 
     It shows what would go and asks. Then it takes it out of the store, the index, the packs, the notes and their
     versions, mirrors, checkpoints, drafts, typed prompts, caches and logs, and looks through every byte of the
@@ -62,7 +65,9 @@ def command(name: str | None, conversation: str | None, before: str | None, dry_
     something is in use or out of reach, also a location of `sync`.
     """
     invocation = current()
-    is_named = _is_named({"QUERY, ID or FILE": name, "--conversation": conversation, "--before": before})
+    is_named = _is_named(
+        {"QUERY, ID or FILE": name, "--words": words, "--conversation": conversation, "--before": before}
+    )
     with (
         _explaining_a_full_disk(invocation),
         invocation.memory(for_writing=not dry_run, finishing=is_named) as memory,
@@ -71,7 +76,14 @@ def command(name: str | None, conversation: str | None, before: str | None, dry_
             _go_on(invocation, memory, dry_run=dry_run)
             return
         moment = parse_moment(before, datetime.now(UTC)) if before else None
-        planned = plan(memory, named=name or "", conversation=conversation or "", before=moment)
+        planned = plan(
+            memory,
+            named=name or "",
+            words=words or "",
+            conversation=conversation or "",
+            before=moment,
+            here=invocation.here,
+        )
         refuse_nothing(planned)
         if not invocation.json:
             for line in plan_lines(planned):
@@ -214,6 +226,8 @@ def plan_object(planned: ForgetPlan) -> dict[str, Any]:
         "also_in": list(planned.also_in),
         "kept": list(planned.kept),
         "copies": list(planned.copies),
+        "file_name": planned.file_name,
+        "unnamed": [{"name": file.name, "ref": file.ref} for file in planned.unnamed],
         "unread": list(planned.unread),
     }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agent.commands.command import Command
@@ -17,6 +18,7 @@ if TYPE_CHECKING:  # a session loads every room; the list of commands must not
 
 MOST_ROWS: Final = 8  # first lines of each kind
 KEEP_NOTES: Final = "--keep-notes"
+AS_WORDS: Final = "--words"
 STEPS: Final = 19  # those of a job, and the look at its end
 
 STOPPED: Final = "It was stopped half-way, and what is gone stays gone."
@@ -27,13 +29,16 @@ async def _forget(session: Session, named: str) -> Outcome:
     from agent.services.forget import plan, refuse_nothing
 
     given = named.split()
-    words = [word for word in given if word not in {"--yes", KEEP_NOTES}]
+    words = [word for word in given if word not in {"--yes", KEEP_NOTES, AS_WORDS}]
     sure, keeps_notes, named = "--yes" in given, KEEP_NOTES in given, without_quotes(" ".join(words))
     if not named:
         raise Misuse(
             "What is to be forgotten?", "/forget needs words, an id or a file.", "/forget the code of the door"
         )
-    what = await asyncio.to_thread(plan, session.memory, named=named)
+    if AS_WORDS in given:
+        what = await asyncio.to_thread(plan, session.memory, words=named)
+    else:
+        what = await asyncio.to_thread(plan, session.memory, named=named, here=Path.cwd())
     refuse_nothing(what)
     if keeps_notes:
         from memory.forget.plan import keeping_lines
@@ -100,9 +105,16 @@ async def _show_what_stays(session: Session, what: ForgetPlan) -> bool:
 
 def plan_rows(what: ForgetPlan) -> list[tuple[str, str]]:
     """Rows of a name and a sentence: what goes, what changes, and what stays."""
-    from agent.services.forget_sentences import also_said_sentence, changes, kept_sentence, same_id_sentence
+    from agent.services.forget_sentences import (
+        also_said_sentence,
+        changes,
+        file_name_sentence,
+        kept_sentence,
+        same_id_sentence,
+        unnamed_sentence,
+    )
 
-    rows: list[tuple[str, str]] = []
+    rows = [("read as", file_name_sentence(what))] if what.file_name else list[tuple[str, str]]()
     for entry in what.entries[:MOST_ROWS]:
         rows.append(("goes", f"{entry.time.astimezone():%Y-%m-%d} {entry.by}: {entry.line} ({entry.why})"))
     if (more := what.entry_count - len(what.entries[:MOST_ROWS])) > 0:
@@ -126,6 +138,8 @@ def plan_rows(what: ForgetPlan) -> list[tuple[str, str]]:
         rows.append(("stays", stays.removeprefix("Stays: ")))
     if what.kept:
         rows.append(("stays", kept_sentence(what)))
+    if what.unnamed:
+        rows.append(("stays", unnamed_sentence(what.unnamed)))
     if what.same_id:
         rows.append(("stays", same_id_sentence(what)))
     rows += [("not read", sentence) for sentence in what.unread]
@@ -137,7 +151,7 @@ COMMANDS = (
     Command(
         name="forget",
         summary="Forget words, an entry, a note or a file for good.",
-        usage="WORDS|ID|FILE [--keep-notes] [--yes]",
+        usage="WORDS|ID|FILE [--words] [--keep-notes] [--yes]",
         run=_forget,
     ),
 )

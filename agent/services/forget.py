@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -50,11 +51,20 @@ class NothingToForget(PalimpsestError):
     code = "nothing_to_forget"
 
 
-def plan(memory: Memory, *, named: str = "", conversation: str = "", before: datetime | None = None) -> ForgetPlan:
-    """The plan for one of them. Blocks. Raises Misuse for none or several, NotFound."""
-    from memory.forget.choice import choose_before, choose_conversation, choose_named
+def plan(
+    memory: Memory,
+    *,
+    named: str = "",
+    words: str = "",
+    conversation: str = "",
+    before: datetime | None = None,
+    here: Path | None = None,
+) -> ForgetPlan:
+    """The plan for one of them. `words` are a phrase, whatever has that name; paths in `named` are of the folder
+    `here`. Blocks. Raises Misuse for none or several, NotFound."""
+    from memory.forget.choice import choose_before, choose_conversation, choose_named, choose_words
 
-    if sum(map(bool, (named.strip(), conversation, before))) != 1:
+    if sum(map(bool, (named.strip(), words.strip(), conversation, before))) != 1:
         raise Misuse(
             "What is to be forgotten?",
             "Name words, an id or a file, or a conversation, or a day: one of them.",
@@ -64,8 +74,10 @@ def plan(memory: Memory, *, named: str = "", conversation: str = "", before: dat
         chosen = choose_before(memory, before)
     elif conversation:
         chosen = choose_conversation(memory, conversation)
+    elif words:
+        chosen = choose_words(memory, words.strip())
     else:
-        chosen = choose_named(memory, named.strip())
+        chosen = choose_named(memory, named.strip(), here)
     return planned(memory, chosen)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from agent.services.forget_sentences import also_said_sentence, counted_as
+from agent.services.forget_sentences import also_said_sentence, counted_as, unnamed_sentence
 from foundation.clock import from_ms
 from foundation.errors import PalimpsestError
 from foundation.program import PROGRAM, own_command
@@ -46,6 +46,7 @@ def receipt_lines(
     `left` are locations of sync from which it could not be taken, `known` those of the settings (None where nobody
     knows), `removed` those that were taken out of them and may hold it.
     """
+    from memory.forget.named_files import files_that_lost_names
     from memory.forget.plan import unread_notes
     from memory.sync.renewal import removed_sentence, unreached_sentence
 
@@ -56,6 +57,8 @@ def receipt_lines(
     still = f"still in {', '.join(receipt.found[:5])}" if receipt.found else "found 0 times in what Palimpsest writes"
     lines.append(f"Searched: {receipt.places:,} files, {receipt.bytes:,} bytes; {still}.")
     lines += left_sentences(job)
+    if unnamed := files_that_lost_names(memory, job):
+        lines.append(f"Stays: {unnamed_sentence(unnamed)}")
     lines += [removed_sentence(removed), unreached_sentence(left) or sync_notice(memory, known)]
     lines += [backup_notice(memory), _also_in(memory, job)]
     lines += [f"Not read: {sentence}" for sentence in unread_notes(memory)]

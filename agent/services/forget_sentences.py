@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from foundation.figures import counted
@@ -10,9 +10,11 @@ from foundation.program import own_command
 from foundation.terminal_text import visible_line
 
 if TYPE_CHECKING:  # the help of a command must not load the store
+    from memory.forget.named_files import NamedFile
     from memory.forget.plan import ForgetPlan, NamedConversation, PlannedEntry
     from memory.records import Conversation
 
+_MOST_NAMED: Final = 5
 _SINGULAR: Final = {
     "entries": "entry",
     "derived": "other entry in part",
@@ -31,6 +33,8 @@ _PLURAL: Final = {
 def plan_lines(what: ForgetPlan) -> list[str]:
     """The plan for a person: what goes, with first lines; what changes; what stays."""
     lines = [f"What would go of {what.title}:"]
+    if what.file_name:
+        lines.append(f"  {file_name_sentence(what)}")
     lines += [f"  {_entry_line(entry)}" for entry in what.entries]
     if (more := what.entry_count - len(what.entries)) > 0:
         lines.append(f"  … and {more:,} more entries")
@@ -48,6 +52,8 @@ def plan_lines(what: ForgetPlan) -> list[str]:
         lines.append(f"  {counted(what.past, 'line')} in old versions of it; the file is gone.")
     if what.kept:
         lines.append(f"Stays: {kept_sentence(what)}")
+    if what.unnamed:
+        lines.append(f"Stays: {unnamed_sentence(what.unnamed)}")
     if what.same_id:
         lines.append(f"Stays: {same_id_sentence(what)}")
     return [*lines, *(f"Not read: {sentence}" for sentence in what.unread)]
@@ -59,6 +65,23 @@ def kept_sentence(what: ForgetPlan) -> str:
     if len(what.kept) == 1:
         return f"{names} holds it, and is a file of your own: change it yourself."
     return f"{names} hold it, and are files of your own: change them yourself."
+
+
+def file_name_sentence(what: ForgetPlan) -> str:
+    """A sentence about a name that is read as a file's, and how its words alone are forgotten."""
+    command = own_command("forget", "--words", what.file_name)
+    return f"“{visible_line(what.file_name)}” is read as the name of a file: `{command}` takes out these words alone."
+
+
+def unnamed_sentence(files: Sequence[NamedFile]) -> str:
+    """A sentence about files whose texts stay, though words go from their names, and how the texts are forgotten."""
+    names = ", ".join(visible_line(file.name) for file in files[:_MOST_NAMED])
+    more = f" and {len(files) - _MOST_NAMED:,} more files" if len(files) > _MOST_NAMED else ""
+    commands = ", ".join(f"`{own_command('forget', file.ref)}`" for file in files[:_MOST_NAMED])
+    if len(files) == 1:
+        return f"the text of {names}. Words go from its name alone; {commands} forgets the text."
+    which = " of the first" if more else ""
+    return f"the texts of {names}{more}. Words go from their names alone; {commands} forget the texts{which}."
 
 
 def same_id_sentence(what: ForgetPlan) -> str:

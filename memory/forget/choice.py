@@ -3,15 +3,26 @@
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
+from pathlib import Path
 
 from msgspec import Struct, field
 
 from foundation.clock import to_ms
 from foundation.errors import Misuse
-from memory.cold.encoding import to_bytes, to_text
+from memory.cold.encoding import to_text
 from memory.cold.sql import fetch
 from memory.errors import Damaged, NotFound
 from memory.forget.copies import look_at_copies
+from memory.forget.named_files import (
+    NamedFile,
+    SeveralFiles,
+    exact_files,
+    files_ending_in,
+    note_at,
+    only_file,
+    typed_path,
+)
 from memory.forget.scan import is_note
 from memory.forget.spellings import Spellings
 from memory.forget.work import DERIVED, entry_bytes
@@ -23,9 +34,6 @@ from memory.records import Conversation
 
 SHORTEST_PHRASE = 2  # characters
 _HOLDS = "holds the words"
-_KNOWN = """SELECT conversation FROM knowledge WHERE ?1 IN (id, name, source)
-    UNION SELECT seq FROM conversations WHERE kind = 'knowledge' AND title = ?2
-        AND seq NOT IN (SELECT conversation FROM knowledge)"""  # of another device
 _OF_ID = "SELECT seq FROM conversations WHERE id = ? AND kind = 'chat' ORDER BY seq"
 _TITLES = """SELECT title FROM conversations
     UNION ALL SELECT CAST(source || char(10) || name || char(10) || root AS BLOB) FROM knowledge"""
@@ -42,7 +50,7 @@ class NamedLine(Struct, frozen=True):
 class Chosen(Struct, kw_only=True):
     """What was named. `entries` are seqs, each with why it goes. `words` are how the phrase is written where it was
     found; none where no phrase was named. `past` are lines that only versions of a file hold. `same_id` are
-    conversations whose id is the phrase: they stay."""
+    conversations whose id is the phrase: they stay. `file_name` is what was named where it is read as a file's name."""
 
     title: str
     entries: dict[int, str] = field(default_factory=dict[int, str])
@@ -51,16 +59,22 @@ class Chosen(Struct, kw_only=True):
     past: dict[NamedLine, None] = field(default_factory=dict[NamedLine, None])
     words: dict[str, None] = field(default_factory=dict[str, None])
     same_id: tuple[int, ...] = ()
+    file_name: str = ""
 
 
-def choose_named(memory: Memory, name: str) -> Chosen:
+def choose_named(memory: Memory, name: str, here: Path | None = None) -> Chosen:
     """What an id, a file or a phrase names. An id is of an entry, a note, a page, an archive (`#3`), a file that was
-    added or a conversation that began here; a file is one of the notes, or one that was added. All else is a phrase,
-    also the id of an imported conversation: it may be a word."""
-    for choose in (_entries_of_id, _note, _file, _archive, _own_conversation):
-        with suppress(NotFound, Misuse):
+    added or a conversation that began here; a file is one of the notes, or one that was added, by its name, its path
+    in the folder `here`, or the end of either. All else is a phrase, also the id of an imported conversation: it may be
+    a word. Raises SeveralFiles."""
+    for choose in (_entries_of_id, _note, partial(_file, here=here), _archive, _own_conversation, _file_by_end):
+        try:
             if (chosen := choose(memory, name)) is not None:
                 return chosen
+        except SeveralFiles:
+            raise
+        except (NotFound, Misuse):
+            continue
     chosen = choose_words(memory, name)
     chosen.same_id = tuple(seq for (seq,) in memory.cold.read(lambda db: fetch(db, _OF_ID, (name,))))
     return chosen
@@ -152,15 +166,39 @@ def _note(memory: Memory, name: str) -> Chosen | None:
     return Chosen(title=f"the note {note.ref}", lines=dict.fromkeys(_lines_of_note(memory, note)))
 
 
-def _file(memory: Memory, name: str) -> Chosen | None:
+def _file(memory: Memory, name: str, here: Path | None = None) -> Chosen | None:
+    path = typed_path(name, here)
+    for note in filter(None, (name, note_at(memory.workspace, path))):
+        if (chosen := _note_file(memory, note, name)) is not None:
+            return chosen
+    file = only_file(name, exact_files(memory, name, path))
+    return _whole_file(file, name) if file else None
+
+
+def _file_by_end(memory: Memory, name: str) -> Chosen | None:
     memory.hot.look()
-    if any(file.path == name for file in memory.hot.files()):
-        lines = _lines_where(memory, lambda text: bool(text.strip()), name)
-        return Chosen(title=f"all of {name}", lines=dict.fromkeys(lines))
-    if is_note(name) and memory.versions.store.versions(name):
-        return Chosen(title=f"all of {name}", past=dict.fromkeys(_past_lines(memory, name)))
-    seqs = [seq for (seq,) in memory.cold.read(lambda db: fetch(db, _KNOWN, (name, to_bytes(name))))]
-    return Chosen(title=f"the file {name}", conversations=dict.fromkeys(seqs)) if seqs else None
+    file = only_file(name, files_ending_in(memory, name))
+    if file is None:
+        return _note_file(memory, f"memory/{name}", name)  # one that is gone
+    return _whole_file(file, name) if file.conversations else _note_file(memory, file.name, name)
+
+
+def _note_file(memory: Memory, note: str, name: str) -> Chosen | None:
+    memory.hot.look()
+    if any(file.path == note for file in memory.hot.files()):
+        lines = _lines_where(memory, lambda text: bool(text.strip()), note)
+        return Chosen(title=f"all of {note}", lines=dict.fromkeys(lines), file_name=name)
+    if is_note(note) and memory.versions.store.versions(note):
+        return Chosen(title=f"all of {note}", past=dict.fromkeys(_past_lines(memory, note)), file_name=name)
+    return None
+
+
+def _whole_file(file: NamedFile, name: str) -> Chosen:
+    return Chosen(
+        title=f"the file {file.name} with its whole text",
+        conversations=dict.fromkeys(file.conversations),
+        file_name="" if name in file.ids else name,
+    )
 
 
 def _archive(memory: Memory, name: str) -> Chosen | None:

@@ -1,6 +1,7 @@
 """The plan of a forgetting: what would go, for a person to see, and the job that does it."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
@@ -20,6 +21,7 @@ from memory.cold.sql import batches, fetch, marks
 from memory.forget.choice import Chosen, NamedLine
 from memory.forget.copies import find_copies
 from memory.forget.lineage import beside_of, derived_of
+from memory.forget.named_files import NamedFile, files_losing_names
 from memory.forget.pieces import cases, encodings, images_in, is_mark, pieces_of
 from memory.forget.said_elsewhere import Pieces, give_up_what_stays, roles_of_sources
 from memory.forget.scan import files_below, is_ours
@@ -80,6 +82,8 @@ class ForgetPlan(Struct, frozen=True, kw_only=True):
     past: int = 0  # lines of a file that is gone, which its versions hold
     copies: tuple[str, ...] = ()  # where nothing else holds them: kinds of copies that do
     same_id: tuple[NamedConversation, ...] = ()  # that stay: the phrase is their id
+    file_name: str = ""  # what was named, where it is read as the name of a file
+    unnamed: tuple[NamedFile, ...] = ()  # files whose names lose words, while their texts stay
     unread: tuple[str, ...] = ()  # sentences about notes that could not be read, and so stay
 
     @property
@@ -142,6 +146,12 @@ def plan_forgetting(memory: Memory, chosen: Chosen, now: datetime) -> ForgetPlan
     )
     work = ForgetWork(memory, job)
     derived = derived_of(work, entries, conversations)
+    losing, renamed, lines = files_losing_names(work, conversations), tuple(_renamed(work)), _all_lines(work, chosen)
+    job = replace(
+        job,
+        unnamed=tuple(seq for file in losing for seq in file.conversations),
+        unnamed_notes=tuple(work.hashed(new) for _, new in renamed),
+    )
     plan = ForgetPlan(
         title=chosen.title,
         job=job,
@@ -150,17 +160,19 @@ def plan_forgetting(memory: Memory, chosen: Chosen, now: datetime) -> ForgetPlan
         derived=tuple(_planned(memory, derived)),
         derived_count=len(derived),
         conversations=tuple(_conversations(memory, conversations)),
-        lines=tuple(_all_lines(work, chosen)),
+        lines=tuple(lines),
         pages=len(pages_of(memory, [*entries, *derived], conversations)),
         names=_names(work),
         also_said=tuple(entry.id for entry in memory.conversations.entries(also.entries).values()),
         also_in=tuple(
             replace(found, title=work.replaced(found.title)) for found in _conversations(memory, also.conversations)
         ),
-        renamed=tuple(_renamed(work)),
+        renamed=renamed,
         kept=kept,
         past=len(chosen.past),
         same_id=tuple(_conversations(memory, chosen.same_id)),
+        file_name=chosen.file_name,
+        unnamed=(*losing, *_notes_losing_names(memory, renamed, lines)),
         unread=tuple(unread_notes(memory)),
     )
     if not (job.prints and plan.is_empty):
@@ -180,6 +192,17 @@ def unread_notes(memory: Memory) -> Iterable[str]:
 def _renamed(work: ForgetWork) -> Iterable[tuple[str, str]]:
     pairs = ((file.path, work.named(file.path)) for file in work.memory.hot.files())
     return [(name, new) for name, new in pairs if name != new]
+
+
+def _notes_losing_names(
+    memory: Memory, renamed: Sequence[tuple[str, str]], lines: Sequence[NamedLine]
+) -> Iterable[NamedFile]:
+    """Notes that get another name and keep any of their lines."""
+    going = Counter(line.file for line in lines if line.text.strip())
+    texts = {file.path: file.text for file in memory.hot.files()}
+    for name, _ in renamed:
+        if sum(bool(line.strip()) for line in texts[name].splitlines()) > going[name]:
+            yield NamedFile(name=name, ref=name)
 
 
 def _own_words(db: apsw.Connection) -> bytes:

@@ -74,6 +74,8 @@ class ForgetJob(Struct, frozen=True, kw_only=True):
     kept: tuple[str, ...] = ()  # keyed hashes of the relative names of files in which the person keeps the words
     kept_prints: tuple[Fingerprint, ...] = ()  # of what the person keeps somewhere: it is not kept from being written
     also_in: tuple[int, ...] = ()  # conversations that stay and say the same, which the receipt names
+    unnamed: tuple[int, ...] = ()  # conversations of files whose names lose words and whose texts stay
+    unnamed_notes: tuple[str, ...] = ()  # keyed hashes of the new names of notes
     last_entry: int | None = None  # what was here when it began: later entries, notes and titles stay
     last_conversation: int | None = None
     last_version: int | None = None

@@ -30,7 +30,12 @@ def has_exact_name(name: str, known: KnowledgeRecord) -> bool:
         return True
     if PurePath(typed).is_absolute():
         return source.startswith(f"{typed}/")
-    return any(f"/{path}".endswith(f"/{typed}") or f"/{typed}/" in f"/{path}" for path in (known.name, source))
+    return any(is_end_of(name, path) or f"/{typed}/" in f"/{path}" for path in (known.name, source))
+
+
+def is_end_of(name: str, path: str) -> bool:
+    """Whether the name is the path, or the end of it from a folder on: whole components, to the letter."""
+    return f"/{PurePath(path).as_posix()}".endswith(f"/{_typed(name)}")
 
 
 def matching_memories(pattern: str, memories: Iterable[KnowledgeRecord]) -> list[KnowledgeRecord]:

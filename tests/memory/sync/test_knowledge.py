@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from agent.services import forget
+from agent.services.forget_receipt import receipt_lines
 from foundation.trust import Trust
 from memory.backup.place import LocalPlace
 from memory.cold.sql import fetch, run
@@ -90,6 +91,59 @@ def test_it_goes_everywhere_from_wherever_it_is_deleted(
         assert state_of(device)["entries"] == set()
         assert b"gurnard method" not in words_in(device)
     assert "gurnard" not in words_at(place)
+
+
+def test_the_end_of_its_name_takes_it_from_all_on_a_device_without_the_file(
+    desk: Laptop, laptop: Laptop, place: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "kn2"
+    folder.mkdir()
+    letter = folder / "letter.txt"
+    for text in ("An earlier gurnard.\n", TEXT):
+        letter.write_text(text)
+        desk.memory.knowledge.add([folder])
+    share(place, desk, laptop)
+    planned = forget.plan(laptop.memory, named="letter.txt")
+    assert (planned.title, len(planned.conversations)) == ("the file kn2/letter.txt with its whole text", 2)
+    forget.forget(laptop.memory, planned)
+    share(place, laptop, desk, laptop, desk)
+    for device in (desk, laptop):
+        assert names(device) == []
+        assert state_of(device)["entries"] == set()
+        assert b"gurnard" not in words_in(device)
+    assert "gurnard" not in words_at(place)
+
+
+def test_where_only_its_name_goes_there_the_receipt_names_the_text_that_stays(
+    desk: Laptop, laptop: Laptop, place: Path, paper: Path
+) -> None:
+    desk.memory.knowledge.add([paper])
+    share(place, desk, laptop)
+    job = forget.forget(laptop.memory, forget.plan(laptop.memory, words="paper.md"))
+    (stays,) = [line for line in receipt_lines(laptop.memory, job) if line.startswith("Stays: the text")]
+    (seq,) = job.unnamed
+    id_ = laptop.memory.conversations.at(seq).id
+    assert "[forgotten]" in stays and f"`palimpsest forget {id_}`" in stays
+    forget.forget(laptop.memory, forget.plan(laptop.memory, named=id_))
+    share(place, laptop, desk)
+    assert (names(desk), state_of(desk)["entries"]) == ([], set())
+
+
+def test_the_same_name_here_and_from_another_device_is_one_file(
+    desk: Laptop, laptop: Laptop, place: Path, tmp_path: Path
+) -> None:
+    for device, text in ((desk, "The desk has a gurnard.\n"), (laptop, "The laptop has a tub gurnard.\n")):
+        folder = tmp_path / device.name / "kn2"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "letter.txt").write_text(text)
+        device.memory.knowledge.add([folder])
+    share(place, desk, laptop, desk)
+    assert len(forget.plan(laptop.memory, named="letter.txt").conversations) == 2
+    forget.forget(laptop.memory, forget.plan(laptop.memory, named="letter.txt"))
+    share(place, laptop, desk)
+    for device in (desk, laptop):
+        assert names(device) == []
+        assert state_of(device)["entries"] == set()
 
 
 def test_words_of_it_that_are_forgotten_there_go_here_as_the_whole_file(
