@@ -283,6 +283,7 @@ def _result_object(result: SyncResult) -> dict[str, Any]:
         "deleted": result.deleted,
         "notes_changed": len(result.notes),
         "notes": [output.plain_values(each) for each in result.notes],
+        "kept": [output.plain_values(each) for each in result.kept],
         "new_devices": [output.plain_values(each) for each in result.new_devices],
         "held_back": list(result.held_back),
         "unread": [output.plain_values(each) for each in result.unread],
