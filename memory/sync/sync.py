@@ -120,16 +120,16 @@ class Sync:
         Raises TemporaryFailure where the location does not answer or another process syncs, BackupDiskFull, StoreError.
         """
         self._cold.refuse_read_only()
-        error = "It was interrupted."
+        error, done = "It was interrupted.", False
         try:
             with held(self._memory.workspace.own / LOCK, "sync"):
                 result = self._run(place, should_stop)
-            error = result.problem
+            error, done = result.problem, not result.stopped
         except PalimpsestError as failure:
             error = failure.message
             raise
         finally:
-            record_run(self._memory.workspace, place.name, to_ms(self._cold.clock.now()), error)
+            record_run(self._memory.workspace, place.name, to_ms(self._cold.clock.now()), error, done=done)
         return result
 
     def renew(self, place: BackupPlace) -> int:
