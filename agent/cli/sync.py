@@ -53,11 +53,12 @@ def add(location: str, name: str | None, encrypt: bool, key: Path | None, recipi
     another device, and is kept in your own configuration folder, not in the workspace.
     """
     from agent.services.sync import device_name, open_location, open_sync, save_sync_settings, take_key
-    from memory.sync.encryption import key_file
+    from memory.sync.encryption import key_file, refuse_unusable
 
     invocation = current()
     with invocation.memory(for_writing=True) as memory:
         settings = invocation.loaded_config.config.sync
+        refuse_unusable([*settings.recipients, *recipient])
         place = open_location(location, invocation.here, memory.workspace)
         place.make()
         values: dict[str, Any] = {"locations": sorted({*settings.locations, place.name})}

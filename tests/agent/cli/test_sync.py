@@ -116,6 +116,18 @@ def test_a_run_that_does_not_reach_the_location_leaves_the_time_of_the_one_befor
     assert "is not there" in after["message"]
 
 
+@pytest.mark.parametrize("words", [("--recipient", "age1junk"), ("--encrypt", "--recipient", "AGE-SECRET-KEY-1X")])
+def test_what_is_no_public_key_is_refused_before_anything_is_added(
+    run: Run, place: Path, words: tuple[str, ...], tmp_path: Path
+) -> None:
+    refused = run("sync", "add", str(place), *words)
+    assert (refused.status, "A key cannot be used" in refused.err, refused.out) == (2, True, "")
+    assert run("sync", "status", "--json").json["locations"] == []
+    assert (place.exists(), [*tmp_path.rglob("sync.key")]) == (False, [])
+    assert run("sync", "add", str(place)).status == 0
+    assert run("sync", "now").status == 0
+
+
 @pytest.mark.parametrize(
     ("words", "status"),
     [
