@@ -53,11 +53,12 @@ def add(location: str, name: str | None, encrypt: bool, key: Path | None, recipi
     another device, and is kept in your own configuration folder, not in the workspace.
     """
     from agent.services.sync import device_name, open_location, open_sync, save_sync_settings, take_key
-    from memory.sync.encryption import key_file
+    from memory.sync.encryption import key_file, refuse_unusable
 
     invocation = current()
     with invocation.memory(for_writing=True) as memory:
         settings = invocation.loaded_config.config.sync
+        refuse_unusable([*settings.recipients, *recipient])
         place = open_location(location, invocation.here, memory.workspace)
         place.make()
         values: dict[str, Any] = {"locations": sorted({*settings.locations, place.name})}
@@ -283,6 +284,7 @@ def _result_object(result: SyncResult) -> dict[str, Any]:
         "deleted": result.deleted,
         "notes_changed": len(result.notes),
         "notes": [output.plain_values(each) for each in result.notes],
+        "kept": [output.plain_values(each) for each in result.kept],
         "new_devices": [output.plain_values(each) for each in result.new_devices],
         "held_back": list(result.held_back),
         "unread": [output.plain_values(each) for each in result.unread],

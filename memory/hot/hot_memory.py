@@ -48,7 +48,7 @@ from memory.hot.merge import merge
 from memory.hot.note import HotFile, HotFileProblem, Note, TextChange
 from memory.hot.parse import parse
 from memory.hot.recovery import RecentVersion, settle_leftovers, target_name
-from memory.hot.swap import ExposedStates, PreparedWrites, apply_edit, merge_or_append
+from memory.hot.swap import ExposedStates, PreparedWrites, apply_edit, merge_or_append, merge_or_keep
 from memory.hot.versions import Versions
 from memory.versions.cause import caused_by
 from memory.versions.file_history import FileHistory
@@ -132,7 +132,8 @@ class HotMemory:
 
     def replace_texts(self, changes: Sequence[TextChange]) -> list[str]:
         """As `replace_text` for many files, which are durable together at the end; gives the names of those that were
-        written. Raises TemporaryFailure, after which any of them may be written.
+        written. One that was edited stays as it is where its new text is empty. Raises TemporaryFailure, after which
+        any of them may be written.
         """
         prepared, ready, written = PreparedWrites(), list[TextChange](), list[str]()
         with self._writing(), self._history.together():
@@ -159,7 +160,8 @@ class HotMemory:
                 "Copy what you wrote, open the file again, and put it in.",
             )
         moment = self._clock.now()
-        self._write(name, lambda before: merge_or_append(base, before, text, moment), prepared)
+        merged = merge_or_keep if prepared else merge_or_append
+        self._write(name, lambda before: merged(base, before, text, moment), prepared)
 
     def memory_md(self) -> str:
         """MEMORY.md as of the last look; "" where there is none."""

@@ -34,6 +34,11 @@ def merge(base: str, theirs: str, ours: str) -> MergeResult:
     return MergeResult("".join(text), "".join(leftover))
 
 
+def is_empty(text: str) -> bool:
+    """Whether a note file with that text counts as deleted: all was taken out of it."""
+    return not text.strip()
+
+
 def _splice(base: list[str], theirs: list[str], ours: list[str]) -> list[str] | None:
     """The merged lines where theirs changed one place, and ours has the lines around that place just once.
 

@@ -34,7 +34,7 @@ from foundation.files import (
 )
 from foundation.files.atomic_exchange import exchange, link_if_free
 from memory.hot.edits import Edit, append_block, format_entry
-from memory.hot.merge import merge
+from memory.hot.merge import is_empty, merge
 from memory.hot.parse import lines_of
 
 _REMEMBERED = 32
@@ -317,6 +317,15 @@ def merge_or_append(base: str, theirs: str, ours: str, moment: datetime) -> str:
     if not merged.leftover.strip():
         return merged.text
     return append_block(merged.text, format_entry(moment, KEPT_HEADING, merged.leftover, None))
+
+
+def merge_or_keep(base: str, theirs: str, ours: str, moment: datetime) -> str:
+    """As `merge_or_append`, but where one side emptied the text, the side that edited it stays whole."""
+    if is_empty(ours) and not is_empty(theirs) and theirs != base:
+        return theirs
+    if is_empty(theirs) and not is_empty(ours) and ours != base:
+        return ours
+    return merge_or_append(base, theirs, ours, moment)
 
 
 def _current_bytes(path: Path, put: bytes) -> bytes:

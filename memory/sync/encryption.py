@@ -88,6 +88,12 @@ def open_keys(recipients: Sequence[str], environment: Mapping[str, str]) -> Keys
     return Keys(read_secret(file), recipients)
 
 
+def refuse_unusable(recipients: Sequence[str]) -> None:
+    """Raises Misuse where one of them is no public key, MissingLibrary."""
+    if recipients:
+        Keys(new_secret(), recipients)
+
+
 def new_secret() -> str:
     """A new secret key. Raises MissingLibrary."""
     return str(_pyrage().x25519.Identity.generate())

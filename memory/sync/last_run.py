@@ -19,7 +19,7 @@ _MOST: Final = 65_536  # bytes
 
 class LastRun(Struct, frozen=True, kw_only=True):
     """The last run with one location. `error`: why it did not happen, or what could not be read; "" where all went
-    well. `done_ms` is when it last went well; 0 for never."""
+    well. `done_ms` is when one last went through, though files may have been unreadable; 0 for never."""
 
     location: str
     time_ms: int
@@ -39,11 +39,11 @@ def last_runs(workspace: Workspace) -> dict[str, LastRun]:
     return {}
 
 
-def record_run(workspace: Workspace, location: str, now_ms: int, error: str = "") -> None:
-    """Notes that a run ended. Raises OSError."""
+def record_run(workspace: Workspace, location: str, now_ms: int, error: str, *, done: bool) -> None:
+    """Notes that a run ended. `done`: it went through, whatever could not be read. Raises OSError."""
     known = last_runs(workspace)
     before = known.get(location)
-    done_ms = now_ms if not error else before.done_ms if before else 0
+    done_ms = now_ms if done else before.done_ms if before else 0
     known[location] = LastRun(location=location, time_ms=now_ms, done_ms=done_ms, error=error[:500])
     write_atomically(workspace.own / _FILE, msgspec.json.encode(sorted(known.values(), key=lambda run: run.location)))
 

@@ -3,6 +3,9 @@
 A version names those that it was made from. The heads are those that no other was made from. Where there are several,
 the text is their three-way merge in the order of their clocks: it follows from the versions alone, so that all devices
 that know the same versions show the same text. It is no version itself until somebody edits it.
+
+A deleted file is an empty head. It deletes all or nothing: where the other heads hold an edit that it was made without
+knowing, it is left out of the merge, and the edited text stays whole.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -10,6 +13,7 @@ from typing import Final
 
 from foundation.clock import from_ms
 from memory.cold.sync_clock import TICKS
+from memory.hot.merge import is_empty
 from memory.hot.swap import merge_or_append
 from memory.sync.note_store import NoteVersion
 
@@ -46,15 +50,21 @@ class _GraphMerge:
         return self._texts[key]
 
     def _merged(self, heads: Sequence[NoteVersion]) -> str:
-        if not heads:
-            return ""
-        text, seen = heads[0].text, _with_ancestors(heads[0].id, self._known)
-        for head in heads[1:]:
+        kept = [head for head in heads if not is_empty(head.text)]
+        if not kept:
+            return heads[0].text if heads else ""
+        text, seen = kept[0].text, _with_ancestors(kept[0].id, self._known)
+        for head in kept[1:]:
             own = _with_ancestors(head.id, self._known)
             base = self._base(own & seen)
             text = merge_or_append(base, text, head.text, from_ms(head.clock // TICKS))
             seen |= own
-        return text
+        deletions = (head for head in heads if is_empty(head.text))
+        return next((each.text for each in deletions if self._deletes(each, text, seen)), text)
+
+    def _deletes(self, deletion: NoteVersion, text: str, seen: Collection[str]) -> bool:
+        """Whether the text of the versions seen is what the deletion was made from: nobody edited it meanwhile."""
+        return text == self._base(_with_ancestors(deletion.id, self._known) & {*seen})
 
     def _base(self, shared: Collection[str]) -> str:
         self._left -= 1

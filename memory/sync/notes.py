@@ -4,7 +4,7 @@ A file that holds something private or a secret goes nowhere, and nothing is mer
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeVar
 
 import apsw
@@ -20,13 +20,14 @@ from memory.cold.note_names import due_names, heard_names, settle_names
 from memory.cold.sql import fetch, first, run
 from memory.cold.sync_clock import tick
 from memory.errors import UnwritableNotes
+from memory.hot.merge import is_empty
 from memory.hot.move import remove_unchanged
 from memory.hot.note import HotFile, TextChange
 from memory.memory import Memory
 from memory.sync.device import this_device
 from memory.sync.limits import MOST_NOTE
 from memory.sync.note_graph import heads_of, merged_text
-from memory.sync.note_store import is_hidden_name, is_note, put_version, version_id, versions_of
+from memory.sync.note_store import NoteVersion, is_hidden_name, is_note, put_version, version_id, versions_of
 from memory.sync.operation import NoteOperation
 from memory.versions.cause import Author, Cause, caused_by
 
@@ -54,6 +55,15 @@ class ChangedNote(Struct, frozen=True):
     devices: tuple[str, ...]
 
 
+class KeptNote(Struct, frozen=True):
+    """A note file that was deleted on some devices and is kept, since others edited it at the same time: the names of
+    both, "" for this device."""
+
+    path: str
+    deleted_on: tuple[str, ...]
+    edited_on: tuple[str, ...]
+
+
 class _Merged(Struct, frozen=True):
     """What a file held when its versions were last put together, and which versions those were. `stale`: others have
     arrived since. `heard`: the forgettings whose lines it is without."""
@@ -65,24 +75,28 @@ class _Merged(Struct, frozen=True):
 
 
 class _Merge(Struct, frozen=True):
-    """What a file holds now, what its versions make together, their heads, and the other devices that made these."""
+    """What a file holds now, what its versions make together, their heads, and the other devices that made these.
+    `kept`: an edit and a deletion met in it, which nobody was told of yet."""
 
     path: str
     now: str
     text: str
     heads: tuple[str, ...]
     devices: tuple[str, ...]
+    kept: KeptNote | None
 
 
 class NoteSync:
     """The notes of one workspace. `held_back`: files that stay on this device, after `collect`. `renamed`: the names
-    that notes were given, for those of before were forgotten on another device."""
+    that notes were given, for those of before were forgotten on another device. `kept`: the notes that were deleted and
+    stay, after `spread`."""
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
         self._cold = memory.cold
         self.held_back: tuple[str, ...] = ()
         self.renamed: list[str] = []
+        self.kept: list[KeptNote] = []
 
     def collect(self, device: str) -> int:
         """Makes a version of each file that was changed here; gives their number. Call it before others' are read."""
@@ -211,10 +225,12 @@ class NoteSync:
             before, versions = self._cold.read(lambda db, path=path: (_merged(db, path), versions_of(db, path)))
             if _digest(now) != before.sha256:  # changed since `collect`: the next run's
                 continue
-            heads = heads_of(versions)
-            others = sorted({head.device for head in heads} - {own.id if own else ""})
-            shown = tuple(visible_line(names.get(id_, id_))[:_LONGEST_NAME] for id_ in others)
-            yield _Merge(path, now, merged_text(versions), tuple(head.id for head in heads), shown)
+            heads, text, own_id = heads_of(versions), merged_text(versions), own.id if own else ""
+            others = {head.device for head in heads} - {own_id}
+            kept = None
+            if (met := _met_deletions(heads, before.heads)) and not is_empty(text):
+                kept = KeptNote(path, *(_names({head.device for head in some}, names, own_id) for some in met))
+            yield _Merge(path, now, text, tuple(head.id for head in heads), _names(others, names, own_id), kept)
 
     def _write(self, merges: Sequence[_Merge]) -> list[ChangedNote]:
         """Writes the files, and notes what they hold; a file that cannot be written now is the next run's."""
@@ -236,7 +252,23 @@ class NoteSync:
                 _record(db, merge.path, merge.heads, to_bytes(merge.text), stale=False)
 
         self._cold.write(record)
+        self.kept += [merge.kept for merge in done if merge.kept]
         return [ChangedNote(merge.path, merge.devices) for merge in done if merge.path in written]
+
+
+def _met_deletions(
+    heads: Sequence[NoteVersion], before: Collection[str]
+) -> tuple[list[NoteVersion], list[NoteVersion]] | None:
+    """The deletions and the edits among the heads; None where one of them is missing, or both met before."""
+    deletions = [head for head in heads if is_empty(head.text)]
+    edits = [head for head in heads if not is_empty(head.text)]
+    have_met = all(any(head.id in before for head in some) for some in (deletions, edits))
+    return None if not deletions or not edits or have_met else (deletions, edits)
+
+
+def _names(devices: Iterable[str], names: Mapping[str, str], own: str) -> tuple[str, ...]:
+    """The names of devices to be shown, "" for this one."""
+    return tuple("" if id_ == own else visible_line(names.get(id_, id_))[:_LONGEST_NAME] for id_ in sorted(devices))
 
 
 def _portions(items: Iterable[T], size_of: Callable[[T], int]) -> Iterator[Sequence[T]]:

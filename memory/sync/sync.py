@@ -1,6 +1,6 @@
 """One sync of a workspace with a location: reads what other devices wrote, then writes what is new here."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -22,7 +22,7 @@ from memory.sync.forgotten import DeletionPort, forgotten_tokens, note_own
 from memory.sync.inbox import Taken
 from memory.sync.last_run import record_run
 from memory.sync.names import parse_name
-from memory.sync.notes import ChangedNote, NoteSync
+from memory.sync.notes import ChangedNote, KeptNote, NoteSync
 from memory.sync.other_logs import NewDevice, OtherLogs, Unread, foreign_objects, unread_segments
 from memory.sync.own_log import OwnLog, write_all_again
 
@@ -44,6 +44,8 @@ class SyncResult(Struct, frozen=True, kw_only=True):
     """Conversations that were deleted here because another device deleted them."""
     notes: tuple[ChangedNote, ...]
     """Note files into which something of other devices was written."""
+    kept: tuple[KeptNote, ...]
+    """Note files that were deleted on one device and stay, since another one edited them."""
     renamed: tuple[str, ...]
     """Names that notes have here now, for those of before were forgotten on another device."""
     new_devices: tuple[NewDevice, ...]
@@ -56,9 +58,15 @@ class SyncResult(Struct, frozen=True, kw_only=True):
     def news(self) -> list[str]:
         """What others did here that a person should see, as sentences: new devices, and the notes that they changed."""
         devices = [f"A new device writes at {self.location}: {each.name} ({each.id})." for each in self.new_devices]
-        notes = [f"{each.path} was changed by {', '.join(each.devices) or 'another device'}." for each in self.notes]
+        kept = [
+            f"{each.path} was deleted on {_listed(each.deleted_on)} and is kept: it was edited on "
+            f"{_listed(each.edited_on)} at the same time."
+            for each in self.kept
+        ]
+        changed = [each for each in self.notes if each.path not in {note.path for note in self.kept}]
+        notes = [f"{each.path} was changed by {', '.join(each.devices) or 'another device'}." for each in changed]
         renamed = [f"{path} is the new name of a note: another device forgot the old one." for path in self.renamed]
-        listed = devices + renamed + notes
+        listed = devices + renamed + kept + notes
         more = [f"And {len(listed) - _MOST:,} more: `sync status` and the versions of the notes show them."]
         return listed[:_MOST] + (more if len(listed) > _MOST else [])
 
@@ -68,6 +76,10 @@ class SyncResult(Struct, frozen=True, kw_only=True):
         messages = [each.message for each in self.unread]
         more = f" And {len(messages) - 1:,} more." if len(messages) > 1 else ""
         return messages[0] + more if messages else ""
+
+
+def _listed(devices: Sequence[str]) -> str:
+    return ", ".join(device or "this device" for device in devices)
 
 
 class Sync:
@@ -108,16 +120,16 @@ class Sync:
         Raises TemporaryFailure where the location does not answer or another process syncs, BackupDiskFull, StoreError.
         """
         self._cold.refuse_read_only()
-        error = "It was interrupted."
+        error, done = "It was interrupted.", False
         try:
             with held(self._memory.workspace.own / LOCK, "sync"):
                 result = self._run(place, should_stop)
-            error = result.problem
+            error, done = result.problem, not result.stopped
         except PalimpsestError as failure:
             error = failure.message
             raise
         finally:
-            record_run(self._memory.workspace, place.name, to_ms(self._cold.clock.now()), error)
+            record_run(self._memory.workspace, place.name, to_ms(self._cold.clock.now()), error, done=done)
         return result
 
     def renew(self, place: BackupPlace) -> int:
@@ -169,6 +181,7 @@ class Sync:
             bytes_written=written[1],
             deleted=deleted,
             notes=tuple(merged),
+            kept=tuple(notes.kept),
             renamed=tuple(notes.renamed),
             new_devices=tuple(logs.new_devices),
             held_back=notes.held_back,

@@ -69,6 +69,11 @@ def test_a_torn_file_is_named_with_exit_1_and_read_when_it_is_whole(run: Run, ot
     assert (ran.status, file.name in ran.out) == (1, True)
     status = other("sync", "status")
     assert (status.status, "is torn" in status.out) == (1, True)
+    (last,) = other("sync", "status", "--json").json["locations"]
+    assert (last["last_sync"] is not None, file.name in last["message"]) == (True, True), (
+        "all else was read and written"
+    )
+    assert ("never yet" in status.out, "never yet" in other("doctor").out) == (False, False)
     file.write_bytes(whole)
     assert other("sync", "now").status == 0
     assert other("sync", "status").status == 0
@@ -97,6 +102,30 @@ def test_a_location_that_does_not_answer_is_75(run: Run, place: Path, tmp_path: 
     ran = run("sync", "now")
     assert (ran.status, "Traceback" in ran.err) == (75, False)
     assert run("sync", "status").status == 75
+
+
+def test_a_run_that_does_not_reach_the_location_leaves_the_time_of_the_one_before(run: Run, place: Path) -> None:
+    run("sync", "add", str(place))
+    assert "Last sync: never yet" in run("sync", "status").out
+    run("sync", "now")
+    (before,) = run("sync", "status", "--json").json["locations"]
+    place.rename(place.with_name("away"))
+    assert run("sync", "now").status == 75
+    (after,) = run("sync", "status", "--json").json["locations"]
+    assert after["last_sync"] == before["last_sync"] is not None
+    assert "is not there" in after["message"]
+
+
+@pytest.mark.parametrize("words", [("--recipient", "age1junk"), ("--encrypt", "--recipient", "AGE-SECRET-KEY-1X")])
+def test_what_is_no_public_key_is_refused_before_anything_is_added(
+    run: Run, place: Path, words: tuple[str, ...], tmp_path: Path
+) -> None:
+    refused = run("sync", "add", str(place), *words)
+    assert (refused.status, "A key cannot be used" in refused.err, refused.out) == (2, True, "")
+    assert run("sync", "status", "--json").json["locations"] == []
+    assert (place.exists(), [*tmp_path.rglob("sync.key")]) == (False, [])
+    assert run("sync", "add", str(place)).status == 0
+    assert run("sync", "now").status == 0
 
 
 @pytest.mark.parametrize(

@@ -72,6 +72,7 @@ class Course:
             self.label: 8,
             self.delete: 1,
             self.note: 5,
+            self.delete_note: 1,
             self.sync: 25,
             self.harm: 8,
             self.clock: 2,
@@ -146,6 +147,13 @@ class Course:
             self.lines.append((name, f"- line {self.steps}\n"))
             text = before + self.lines[-1][1]
         path.write_text(text, encoding="utf-8")
+
+    def delete_note(self, device: Laptop) -> None:
+        """Deletes a file, with the lines that it holds then: they may stay, where another device edits it meanwhile."""
+        path = device.workspace.root / self.chance.choice(NOTES)
+        gone = path.read_text("utf-8").splitlines(keepends=True) if path.exists() else []
+        self.lines = [(name, line) for name, line in self.lines if line not in gone]
+        path.unlink(missing_ok=True)
 
     def clock(self, device: Laptop) -> None:
         """Somebody sets the clock, or a year goes by."""

@@ -85,7 +85,8 @@ class Hidden(LocalPlace):
 
 
 def state_of(device: Laptop) -> dict[str, Any]:
-    """What all devices hold alike: entries by their ids, titles, labels, deletions, notes."""
+    """What all devices hold alike: entries by their ids, titles, labels, deletions, notes. A note that one device
+    deleted is empty on the others."""
 
     def read(db: Any) -> dict[str, Any]:
         entries = fetch(
@@ -99,7 +100,7 @@ def state_of(device: Laptop) -> dict[str, Any]:
         tokens = fetch(db, "SELECT token FROM deletions WHERE finished = 1")
         return {"entries": set(entries), "titles": set(titles), "labels": set(labels), "deleted": set(tokens)}
 
-    notes = {file.path: file.text for file in device.memory.hot.files()}
+    notes = {file.path: file.text for file in device.memory.hot.files() if file.text}
     return {**device.memory.cold.read(read), "notes": notes}
 
 

@@ -13,7 +13,7 @@ from foundation.clock import to_ms
 from memory.cold.schema import migrate
 from memory.cold.sync_clock import see
 from memory.hot.note import HotFile, TextChange
-from memory.hot.swap import merge_or_append
+from memory.hot.swap import merge_or_keep
 from memory.memory import Memory
 from memory.sync.device import begin
 from memory.sync.note_graph import merged_text
@@ -26,6 +26,7 @@ from tests.fakes import FakeClock
 T = TypeVar("T")
 PATH = "MEMORY.md"
 SECRET = bytes(32)
+DELETE = -1
 
 
 def _empty_store() -> bytes:
@@ -53,7 +54,7 @@ class FakeHotMemory:
     def replace_texts(self, changes: Sequence[TextChange]) -> list[str]:
         for change in changes:
             now = self.texts.get(change.name, "")
-            self.texts[change.name] = merge_or_append(change.base, now, change.text, self.clock.now())
+            self.texts[change.name] = merge_or_keep(change.base, now, change.text, self.clock.now())
         return [change.name for change in changes]
 
 
@@ -87,7 +88,10 @@ class NoteDevice:
         self._device = self.cold.write(lambda db: begin(db, name, to_ms(self.clock.now()))).id
 
     def edit(self, number: int, line: int) -> None:
-        """Adds a line, or changes one that is there."""
+        """Adds a line, or changes one that is there, or deletes the file."""
+        if line == DELETE:
+            self.hot.texts.pop(PATH, None)
+            return
         lines = self.text.splitlines(keepends=True)
         if line < len(lines):
             lines[line] = f"{lines[line].rstrip()} {number}\n"
@@ -129,7 +133,7 @@ class NoteDevice:
         ]
 
 
-STEPS = st.tuples(st.integers(0, 2), st.none() | st.integers(0, 5), st.integers(0, 2**8 - 1) | st.just(-1))
+STEPS = st.tuples(st.integers(0, 2), st.none() | st.integers(DELETE, 5), st.integers(0, 2**8 - 1) | st.just(-1))
 
 
 @settings(max_examples=examples(400), deadline=None)

@@ -18,26 +18,29 @@ from memory.sync.note_store import NoteVersion, version_id
 from tests.examples import examples
 
 SECTIONS = 4
+ALL = -1
 PAGE = "".join(f"# Section {number}\n\n- fixed {number}\n\n" for number in range(SECTIONS)) + "# End\n\n"
 
 
 class Step(Struct, frozen=True):
     """`device` edits the section where `source` is itself; else it takes versions that `source` made: `picked` has a
-    bit for each, or is -1 for all."""
+    bit for each, or is -1 for all. `deletes`: instead of the edit it deletes the file."""
 
     device: int
     source: int
     section: int
     picked: int
     removes: bool
+    deletes: bool
 
 
 class Edit(Struct, frozen=True):
-    """What a version did to a section: the line that it put there, "" for none, in place of what was there."""
+    """What a version did to a section: the line that it put there, "" for none, in place of what was there. A deletion
+    did so to all sections."""
 
     section: int
     line: str
-    removed: str
+    removed: tuple[str, ...]
 
 
 class FakeDevice:
@@ -75,6 +78,7 @@ STEPS = st.lists(
         section=st.integers(0, SECTIONS - 1),
         picked=st.integers(0, 2**12 - 1) | st.just(-1),
         removes=st.booleans(),
+        deletes=st.sampled_from([False, False, False, True]),
     ),
     max_size=40,
 )
@@ -106,11 +110,15 @@ def played(
             device.take(picked + [source.known[id_] for id_ in above])
             continue
         before = device.text()
+        if step.deletes and merged_text(device.known.values()):
+            gone = tuple(line for section in range(SECTIONS) for line in section_of(before, section))
+            edits[device.edit("").id] = Edit(ALL, "", gone)
+            continue
         removed = next(iter(section_of(before, step.section)), "")
         line = "" if step.removes and removed else f"- line {number}"
         here = f"- fixed {step.section}\n"
         old, new = here + (f"{removed}\n" if removed else ""), here + (f"{line}\n" if line else "")
-        edits[device.edit(before.replace(old, new, 1)).id] = Edit(step.section, line, removed)
+        edits[device.edit(before.replace(old, new, 1)).id] = Edit(step.section, line, (removed,))
     for device in devices:
         for source in devices:
             device.take(source.own)
@@ -126,12 +134,26 @@ def ancestors(id_: str, known: dict[str, NoteVersion]) -> set[str]:
     return found
 
 
+def is_after(known: dict[str, NoteVersion], first: str, second: str) -> bool:
+    """Whether the second version was made knowing the first."""
+    return first in ancestors(second, known)
+
+
 def settled(edits: dict[str, Edit], known: dict[str, NoteVersion]) -> Iterator[tuple[int, str]]:
-    """The sections that no two devices edited at once, each with the line that its last edit put there."""
+    """The sections that no two devices edited at once, each with the line that its last edit put there. None where a
+    deletion met an edit: that keeps all of the file."""
+    deletions = {id_ for id_, edit in edits.items() if edit.section == ALL}
+    if any(
+        not is_after(known, *sorted((one, other), key=lambda id_: known[id_].clock))
+        for one in deletions
+        for other in known
+        if other != one
+    ):
+        return
     for section in range(SECTIONS):
-        made = [id_ for id_, edit in edits.items() if edit.section == section]
+        made = [id_ for id_, edit in edits.items() if edit.section in {section, ALL}]
         made.sort(key=lambda id_: known[id_].clock)
-        if made and all(first in ancestors(second, known) for first, second in pairwise(made)):
+        if made and all(is_after(known, first, second) for first, second in pairwise(made)):
             yield section, edits[made[-1]].line
 
 
@@ -143,7 +165,7 @@ def test_the_text_follows_from_the_versions_alone(
     devices, _ = played(steps, skews, with_gaps=True)
     versions = list(devices[0].known.values())
     chance.shuffle(versions)
-    assert {device.text() for device in devices} == {merged_text(versions)}
+    assert {merged_text(device.known.values()) for device in devices} == {merged_text(versions)}
 
 
 @settings(max_examples=examples(400), deadline=None)
@@ -151,7 +173,7 @@ def test_the_text_follows_from_the_versions_alone(
 def test_a_line_that_nobody_removed_is_there(steps: list[Step], skews: tuple[int, int, int]) -> None:
     devices, edits = played(steps, skews, with_gaps=True)
     lines = devices[0].text().splitlines()
-    removed = {edit.removed for edit in edits.values()}
+    removed = {line for edit in edits.values() for line in edit.removed}
     assert [edit.line for edit in edits.values() if edit.line not in {*removed, *lines, ""}] == []
 
 
@@ -165,6 +187,42 @@ def test_a_section_that_was_edited_by_one_after_the_other_is_as_the_last_one_lef
     text = devices[0].text()
     for section, line in settled(edits, devices[0].known):
         assert section_of(text, section) == ([line] if line else [])
+
+
+@settings(max_examples=examples(400), deadline=None)
+@given(STEPS, st.tuples(*[st.integers(0, 100)] * 3))
+def test_a_deletion_takes_all_of_the_text_or_nothing(steps: list[Step], skews: tuple[int, int, int]) -> None:
+    """No line that everybody left alone goes without the others, and what the edits make together stays as it is."""
+    devices, _ = played(steps, skews, with_gaps=True)
+    known = devices[0].known
+    edits = [head.id for head in heads_of(known.values()) if head.text]
+    above = {*edits, *(id_ for each in edits for id_ in ancestors(each, known))}
+    text = merged_text(known.values())
+    assert text in {"", merged_text(known[id_] for id_ in above)}
+    assert not text or {*PAGE.splitlines()} <= {*text.splitlines()}
+
+
+PARTS = st.lists(st.integers(0, 9), min_size=1, max_size=8, unique=True)
+
+
+@settings(max_examples=examples(400), deadline=None)
+@given(PARTS, st.lists(PARTS, min_size=1, max_size=2), st.permutations(range(3)), st.sampled_from(["", "\n", " \n"]))
+def test_what_was_edited_stays_as_if_nobody_had_deleted_it(
+    first: list[int], edited: list[list[int]], clocks: list[int], emptied: str
+) -> None:
+    """Any edits of any page, made before, after or between by the clocks."""
+    page, *pages = ["".join(f"- line {number}\n" for number in lines) for lines in (first, *edited)]
+    devices = [FakeDevice(number, 10**6 + 1000 * clock) for number, clock in enumerate(clocks)]
+    start = FakeDevice(3, 0).edit(page)
+    for device in devices:
+        device.take([start])
+    made = [device.edit(text) for device, text in zip(devices, pages, strict=False)]
+    together = merged_text([start, *made])
+    deletion = devices[2].edit(emptied)
+    shown = merged_text([start, *made, deletion])
+    assert shown == (emptied if together == page else together)
+    for version in made:
+        assert merged_text([start, version, deletion]) == (emptied if version.text == page else version.text)
 
 
 def test_a_long_history_of_edits_made_at_once_is_merged() -> None:
