@@ -127,12 +127,16 @@ def restore(version: int) -> None:
 
 @command.command()
 def undo() -> None:
-    """Take back the last change that a model made to one of these files; what others changed since stays."""
+    """Take back the last change that a model made to one of these files; what others changed since stays.
+
+    Exit 1 where nothing was taken back.
+    """
     invocation = current()
     with invocation.memory() as memory:
         from agent.services.version_restore import undo_change
 
         done = undo_change(memory)
+    invocation.status = 0 if done.is_changed else 1
     if invocation.json:
         undone = done.version
         output.json_object({"path": undone.path if undone else None, "version": undone.number if undone else None})

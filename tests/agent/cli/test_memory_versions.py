@@ -71,7 +71,10 @@ def test_versions_of_two_files_are_not_compared(run: Run, root: Path) -> None:
 
 def test_without_a_models_change_there_is_nothing_to_undo(run: Run) -> None:
     run("remember", "one")
-    assert "No model has changed" in run("memory", "undo").err
+    nothing = run("memory", "undo")
+    assert (nothing.status, nothing.out, "No model has changed" in nothing.err) == (1, "", True)
+    nothing = run("memory", "undo", "--json")
+    assert (nothing.status, nothing.json["version"]) == (1, None), "as `retention --undo`"
 
 
 def test_a_whole_version_after_a_damaged_one_is_not_called_damaged(run: Run, root: Path) -> None:
