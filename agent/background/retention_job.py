@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Final
 
 from msgspec import structs
 
 from agent.background.scheduler import ShouldStop, StepResult
 from agent.background.upkeep_news import UpkeepNews
-from foundation.clock import Clock, to_ms
+from foundation.clock import Clock, from_ms, to_ms
 from foundation.program import own_command
 from memory.memory import Memory
 from memory.settings import RetentionSettings
+from memory.upkeep.clock_doubt import is_plausible, last_stored_earlier
 from memory.upkeep.rules import least_days
 from memory.upkeep.state import UpkeepState, change_state, read_state
 
 _DAY_MS: Final = 86_400_000
-_JUMP_MS: Final = 30 * _DAY_MS
 _PROPOSE_EACH: Final = 7 * _DAY_MS  # the most often that something is proposed
 
 
@@ -57,11 +56,8 @@ class RetentionJob:
     def _is_sure(self, state: UpkeepState) -> bool:
         """Whether the clock is not far ahead of the last look, or before the first of what was stored earlier than
         today: else the rules wait a day, for a wrong one is set."""
-        known_ms = state.ruled_ms
-        if not known_ms:
-            before = self._memory.conversations.last_touched(self._clock.now() - timedelta(days=1))
-            known_ms = to_ms(before) if before else 0
-        return self._now_ms() - known_ms <= _JUMP_MS
+        now = self._clock.now()
+        return is_plausible(from_ms(state.ruled_ms) if state.ruled_ms else last_stored_earlier(self._memory, now), now)
 
     def _now_ms(self) -> int:
         return to_ms(self._clock.now())

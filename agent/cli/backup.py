@@ -152,7 +152,8 @@ def restore(place: str, target: Path, at: str | None, *, skip_damaged: bool) -> 
     """Restore a snapshot from DIR to the empty or new folder TARGET, by default the newest that is not from the future.
 
     Each file is compared with its hash before and after it is written; then the workspace is checked as `check` does.
-    Exit 1 where that finds something, or a file was left out. TARGET appears only when it is complete.
+    Exit 1 where that finds something, or a file was left out. TARGET appears only when it is complete; it may
+    lie neither in a workspace nor in the backup.
     """
     from msgspec import structs
 

@@ -130,13 +130,14 @@ def restore(version: int) -> None:
 def undo(version: int | None) -> None:
     """Take back the last change that a model made to one of these files, or the one that made VERSION.
 
-    What others changed since stays.
+    What others changed since stays. Exit 1 where nothing was taken back.
     """
     invocation = current()
     with invocation.memory() as memory:
         from agent.services.version_restore import undo_change
 
         done = undo_change(memory, version)
+    invocation.status = 0 if done.is_changed else 1
     if invocation.json:
         undone = done.version
         output.json_object({"path": undone.path if undone else None, "version": undone.number if undone else None})

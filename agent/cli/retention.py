@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import click
@@ -18,15 +19,28 @@ from foundation.sizes import format_size
 
 if TYPE_CHECKING:  # the help of a command must not load the store
     from agent.services.retention import RetentionResult
+    from memory.memory import Memory
     from memory.upkeep.retention import PlannedConversation, RetentionPlan
+
+
+class ClockInDoubt(Misuse):
+    """The clock is far past everything that is stored: nothing is deleted by age until a person confirms the date."""
+
+    code = "clock_in_doubt"
 
 
 @click.command(cls=CliCommand)
 @click.option("--dry-run", is_flag=True, help="Say what each rule would do, and do nothing.")
 @click.option("--yes", is_flag=True, help="Delete without asking where a rule says so.")
+@click.option(
+    "--today",
+    type=click.DateTime(["%Y-%m-%d"]),
+    metavar="DATE",
+    help="Today's date (2026-03-14), where the clock is doubted and is right.",
+)
 @click.option("--undo", "undo_", is_flag=True, help="Take the newest archiving by a rule or from /clean back.")
 @click.option("--shrink", is_flag=True, help="Give the room of deleted rows back to the disk, however long it takes.")
-def command(*, dry_run: bool, yes: bool, undo_: bool, shrink: bool) -> None:
+def command(*, dry_run: bool, yes: bool, today: datetime | None, undo_: bool, shrink: bool) -> None:
     """Do what the rules of retention say: archive or delete conversations that nobody touched for long.
 
     Rules are settings: retention.archive_days and retention.delete_days for all conversations, retention.rules for some
@@ -34,7 +48,9 @@ def command(*, dry_run: bool, yes: bool, undo_: bool, shrink: bool) -> None:
 
     Touched means written to, or recalled into another conversation. Conversations that are pinned, bookmarked,
     important (retention.keep_important) or in use stay. Archived text stays searchable and --undo brings it back;
-    deleting is for good, and asks first.
+    deleting is for good, and asks first. Where the clock is more than 30 days past what was stored last before today,
+    nothing is done as long as a rule would delete: it may be ahead. --today says that the date is right; words that are
+    stored under it prove it a day later.
 
     --shrink does none of this: it writes the database anew without the room of deleted rows. A large one takes minutes,
     no other window may be open, and Ctrl+C may end it: nothing is lost.
@@ -43,7 +59,7 @@ def command(*, dry_run: bool, yes: bool, undo_: bool, shrink: bool) -> None:
     from memory.upkeep import retention
 
     invocation = current()
-    if (undo_ or shrink) and dry_run + yes + undo_ + shrink > 1:
+    if (undo_ or shrink) and dry_run + yes + (today is not None) + undo_ + shrink > 1:
         alone = "--undo" if undo_ else "--shrink"
         raise Misuse("Two things at once", f"{alone} goes alone.", own_command("retention", alone))
     if shrink:
@@ -62,11 +78,40 @@ def command(*, dry_run: bool, yes: bool, undo_: bool, shrink: bool) -> None:
         if not invocation.json:
             _print_plan(planned)
         result = RetentionResult()
+        doubt = _doubt_of_clock(memory, planned, today)
+        if dry_run and doubt is not None:
+            output.narrate(f"{doubt.message} {doubt.hint}")
         if not dry_run:
+            if doubt is not None:
+                raise doubt
             delete = _may_delete(planned, yes=yes)
             memory.recover()
             result = carry_out(memory, planned, invocation.location_access, delete=delete, on_done=progress)
     _print_result(invocation, planned, result, dry_run=dry_run)
+
+
+def _doubt_of_clock(memory: Memory, planned: RetentionPlan, today: datetime | None) -> ClockInDoubt | None:
+    """Why nothing is deleted by this clock; None where it is plausible, `today` is its date, or nothing would be
+    deleted. Raises ClockInDoubt where `today` is another date than the clock's."""
+    from memory.upkeep.clock_doubt import is_plausible, last_stored_earlier
+
+    date = f"{planned.time.astimezone():%Y-%m-%d}"
+    if today is not None:
+        if f"{today:%Y-%m-%d}" == date:
+            return None
+        message = f"The clock of this machine says {date}, and --today {today:%Y-%m-%d}. Nothing was done."
+        raise ClockInDoubt("The dates differ", message, "Set the clock, or correct the date.")
+    deletes, known = planned.doing("delete"), last_stored_earlier(memory, planned.time)
+    if not deletes or known is None or is_plausible(known, planned.time):
+        return None
+    return ClockInDoubt(
+        "The clock may be ahead",
+        f"The clock of this machine says {date}, and what was last stored before today in {memory.workspace.root} is "
+        f"of {known.astimezone():%Y-%m-%d}, {(planned.time - known).days:,} days earlier. By that clock rules would "
+        f"delete {counted(len(deletes), 'conversation')} for good; nothing was done.",
+        f"Set the clock if it is wrong. If the date is right, say so with `{own_command('retention', '--today', date)}`"
+        ", or store something today and run it again after a day.",
+    )
 
 
 def _shrink(invocation: Invocation) -> None:

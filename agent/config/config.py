@@ -17,6 +17,7 @@ from agent.config.powers import SHORT_REPR, shown_parts
 from agent.config.secrets import without_secrets
 from agent.config.settings import Setting, Settings, all_settings, sections
 from agent.config.used_models import UsedModels
+from agent.config.wrong_part import wrong_part
 from foundation.errors import Misuse
 from foundation.files import resolve_path
 from foundation.paths import Workspace, config_dir
@@ -143,7 +144,8 @@ class _ConfigLayers:
         try:
             converted = msgspec.convert(value, setting.kind, strict=not isinstance(value, str))
         except msgspec.ValidationError as error:
-            sentence = f"`{setting.name}` is {setting.type_name}, not {SHORT_REPR.repr(value)}. {_reason(error)}"
+            whole = f"`{setting.name}` is {setting.type_name}, not {SHORT_REPR.repr(value)}. {_reason(error)}"
+            sentence = wrong_part(setting, value, strict=not isinstance(value, str)) or whole
             self.problems.append(ConfigProblem(where, sentence.strip()))
             return
         fresh = msgspec.to_builtins(converted)

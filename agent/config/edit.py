@@ -15,6 +15,7 @@ import yaml
 from agent.config.files import ConfigError, ConfigValue, compose_node, parse_values
 from agent.config.secrets import text_without_secrets
 from agent.config.settings import Setting, sections
+from agent.config.wrong_part import wrong_part
 from foundation.errors import Misuse, PalimpsestError
 from foundation.files import encode, make_private_folder, read_bytes, write_atomically
 from foundation.files.untrusted import MOST_BYTES
@@ -70,14 +71,16 @@ def parse_value(setting: Setting, text: str) -> Any:
 
     Raises Misuse for an invalid value.
     """
+    written: Any = text
     try:
         written = load_yaml(text) if setting.is_compound else text
         value = msgspec.json.decode(msgspec.json.encode(msgspec.convert(written, setting.kind, strict=False)))
         setting.check(value)
         return value
     except (msgspec.ValidationError, BadYaml, UnicodeEncodeError) as error:  # half of a surrogate pair is no text
-        message = f"“{text}” is no value of `{setting.name}`. It takes: {setting.type_name}."
-        raise NotAValue("Not a value", message, f"`{PROGRAM} config show {setting.name}` says more.") from error
+        part = wrong_part(setting, written, strict=False) if isinstance(error, msgspec.ValidationError) else ""
+        whole = f"“{text}” is no value of `{setting.name}`. It takes: {setting.type_name}."
+        raise NotAValue("Not a value", part or whole, f"`{PROGRAM} config show {setting.name}` says more.") from error
 
 
 def set_in_text(text: str, name: str, value: Any, path: Path, sections: frozenset[str]) -> str:

@@ -7,7 +7,7 @@ import enum
 import types
 from collections.abc import Iterator
 from functools import cache
-from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeGuard, Union, cast, get_args, get_origin
 
 import msgspec
 from msgspec import Meta, Struct
@@ -157,7 +157,7 @@ class Setting(Struct, frozen=True):
     @property
     def choices(self) -> tuple[str, ...]:
         """The values it can have, as they are written; () where they cannot be listed."""
-        kind, _ = _split_annotated(self.kind)
+        kind, _ = split_annotated(self.kind)
         if kind is bool:
             return "true", "false"
         if get_origin(kind) is Literal:
@@ -179,7 +179,7 @@ class Setting(Struct, frozen=True):
     @property
     def type_name(self) -> str:
         """The type in words: `whole number`, `one of a, b`."""
-        return _type_label(self.kind)
+        return type_label(self.kind)
 
 
 @cache
@@ -205,10 +205,10 @@ def value_of(settings: Settings, name: str) -> Any:
 def _walk(struct: type[Struct], prefix: str) -> Iterator[Setting]:
     for field in msgspec.structs.fields(struct):
         name = prefix + field.encode_name
-        if _is_struct(field.type):
+        if is_struct(field.type):
             yield from _walk(field.type, name + ".")
             continue
-        kind, meta = _split_annotated(field.type)
+        kind, meta = split_annotated(field.type)
         yield Setting(
             name,
             field.type,
@@ -224,7 +224,7 @@ def _object_schema(struct: type[Struct], prefix: str) -> dict[str, Any]:
     properties: dict[str, Any] = {}
     for field in msgspec.structs.fields(struct):
         name = prefix + field.encode_name
-        if _is_struct(field.type):
+        if is_struct(field.type):
             sentence = _sentences(struct).get(field.name, "")
             properties[field.encode_name] = {"description": sentence, **_object_schema(field.type, name + ".")}
             continue
@@ -273,7 +273,7 @@ def _is_guarded(kind: Any, meta: Meta | None) -> bool:
     if meta and meta.extra and meta.extra.get(GUARDED):
         return True
     if get_origin(kind) in {Union, types.UnionType}:
-        return any(_is_guarded(*_split_annotated(member)) for member in get_args(kind))
+        return any(_is_guarded(*split_annotated(member)) for member in get_args(kind))
     is_choice = get_origin(kind) is Literal or (isinstance(kind, type) and issubclass(kind, enum.Enum))
     return not is_choice and kind not in {bool, int, float, type(None)}
 
@@ -282,19 +282,22 @@ def _is_marked(meta: Meta | None, mark: str) -> bool:
     return bool(meta and meta.extra and meta.extra.get(mark))
 
 
-def _split_annotated(kind: Any) -> tuple[Any, Meta | None]:
+def split_annotated(kind: Any) -> tuple[Any, Meta | None]:
+    """The bare type, and its first `Meta`."""
     if get_origin(kind) is not Annotated:
         return kind, None
     bare, *metadata = get_args(kind)
     return bare, next((item for item in metadata if isinstance(item, Meta)), None)
 
 
-def _is_struct(kind: Any) -> bool:
+def is_struct(kind: Any) -> TypeGuard[type[Struct]]:
+    """Whether the bare type is a struct."""
     return isinstance(kind, type) and issubclass(kind, Struct)
 
 
-def _type_label(kind: Any) -> str:
-    kind, meta = _split_annotated(kind)
+def type_label(kind: Any) -> str:
+    """The type in words: `whole number, at least 0`."""
+    kind, meta = split_annotated(kind)
     return _base_type_label(kind) + (_bounds(meta) if meta else "")
 
 
@@ -307,14 +310,14 @@ def _base_type_label(kind: Any) -> str:
     if get_origin(kind) is Literal:
         return "one of " + ", ".join(str(item) for item in get_args(kind))
     if get_origin(kind) in {Union, types.UnionType}:
-        return " or ".join(_type_label(item) for item in get_args(kind))
+        return " or ".join(type_label(item) for item in get_args(kind))
     if isinstance(kind, type) and issubclass(kind, enum.Enum):
         return "one of " + ", ".join(str(item.value) for item in kind)
     names = {bool: "true or false", int: "whole number", float: "number", str: "text", type(None): "nothing"}
     if kind in names:
         return names[kind]
     origin = get_origin(kind)
-    return "mapping" if origin is dict or kind is dict else "list"
+    return "mapping" if origin is dict or kind is dict or is_struct(kind) else "list"
 
 
 @cache

@@ -14,11 +14,11 @@ from msgspec import Struct
 from foundation.clock import Clock, to_ms
 from foundation.files import make_private_folder, open_for_reading, remove, remove_tree, status
 from foundation.paths import Workspace
-from memory.backup.database import copy_database
+from memory.backup.database import copy_database, workspace_full
 from memory.backup.errors import BackupDiskFull, WorkspaceBusy
 from memory.backup.pieces import DATABASE_PIECE, FILE_PIECE, cut, encode_piece
 from memory.backup.pieces import SUFFIX as PIECE
-from memory.backup.place import BackupPlace, LocalPlace, held
+from memory.backup.place import FULL, BackupPlace, LocalPlace, held
 from memory.backup.reminder import LastBackup, record_backup
 from memory.backup.retention import Removed, dated_later, readable_snapshots, remove_old, remove_unneeded
 from memory.backup.snapshot import SUFFIX, SavedFile, Snapshot, digest_of, encode_snapshot
@@ -85,6 +85,11 @@ def back_up(
                 place.delete(snapshot.id + SUFFIX)
             writer.take_back()
             raise
+        except OSError as error:  # of the workspace: the place has sentences of its own
+            if error.errno not in FULL:
+                raise
+            writer.take_back()
+            raise workspace_full(workspace) from error
         finally:
             remove_tree(copies)
         record_backup(workspace, LastBackup(place=place.name, time_ms=snapshot.time_ms, snapshot=snapshot.id))

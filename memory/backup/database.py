@@ -6,9 +6,10 @@ from pathlib import Path
 
 import apsw
 
-from foundation.files import make_private_file
+from foundation.files import make_private_file, status
 from foundation.paths import Workspace
-from memory.backup.place import disk_full
+from foundation.sizes import format_size
+from memory.backup.errors import BackupDiskFull
 from memory.cold.connection import connect, open_store
 from memory.cold.read_only import connect_read_only
 from memory.cold.sql import fetch, run
@@ -43,7 +44,18 @@ def copy_database(
             finally:
                 source.close()
     except StoreFull as error:
-        raise disk_full(str(target.parent)) from error
+        raise workspace_full(workspace) from error
+
+
+def workspace_full(workspace: Workspace) -> BackupDiskFull:
+    """The error where the copy of the database finds no space."""
+    size = found.st_size if (found := status(workspace.database)) is not None else 0
+    return BackupDiskFull(
+        "The disk of the workspace is full",
+        f"No space is left in {workspace.own}, where a copy of the database ({format_size(size)}) is kept while a "
+        "backup runs. No snapshot was made; the earlier ones are whole.",
+        "Free some space on the disk of the workspace, then run it again.",
+    )
 
 
 def _copy(source: apsw.Connection, target: Path, on_step: Callable[[], None]) -> None:

@@ -7,7 +7,7 @@ TemporaryFailure
 ├── BackupUnreachable   the place does not answer, or the disk is not mounted
 ├── BackupInUse         another backup of this workspace or to this place is running
 └── WorkspaceBusy       packs came and went during every attempt
-BackupDiskFull          no space is left; no snapshot was made
+BackupDiskFull          no space is left at the place, in the workspace, or at the target of a restore
 BackupDamaged           a file of the backup is not what was written
 NewerBackup             a newer program wrote it
 """
@@ -23,7 +23,7 @@ class NotABackup(Misuse):
 
 
 class UnusableFolder(Misuse):
-    """The folder lies inside the workspace, is not empty, or its parent is missing."""
+    """The folder lies inside a workspace or the backup, is not empty, or its parent is missing."""
 
     code = "unusable_folder"
 
@@ -47,7 +47,7 @@ class WorkspaceBusy(TemporaryFailure):
 
 
 class BackupDiskFull(PalimpsestError):
-    """The disk is full; no snapshot was made."""
+    """No space is left at the place, in the workspace, or at the target of a restore: the message says which."""
 
     code = "disk_full"
 

@@ -7,7 +7,7 @@ import errno
 import os
 import stat
 from collections.abc import Generator, Iterable, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -48,7 +48,8 @@ from memory.names import vetted
 LOCK = "backup.lock"
 _MARK = b"Devices sync by this folder. Leave this file: it shows that the disk is mounted.\n"
 _PASSING = (".", "~")  # what a program that carries files is still writing
-_FULL = {errno.ENOSPC, errno.EDQUOT}
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+_REFUSED = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 
 
 class PlaceKind(Struct, frozen=True):
@@ -177,7 +178,9 @@ class LocalPlace:
     @contextmanager
     def locked(self) -> Generator[None]:
         self.make()
-        with held(self.folder / self._kind.lock, self._kind.noun):
+        with ExitStack() as stack:
+            with self._sentences("written"):
+                stack.enter_context(held(self.folder / self._kind.lock, self._kind.noun))
             self.remove_temporary()
             yield
 
@@ -231,6 +234,14 @@ class LocalPlace:
     def _file(self, name: str) -> Path:
         return self.folder / vetted(self._kind.grammar, name, f"The {self._kind.noun}")
 
+    def _full(self) -> BackupDiskFull:
+        if self._kind is not BACKUP:
+            kept, hint = "What is there was left as it is.", "Free some space there, then run it again."
+        else:
+            kept = "No snapshot was made; the earlier ones are whole."
+            hint = "Free some space there, or keep fewer snapshots (`--keep N`), then run it again."
+        return BackupDiskFull("The disk is full", f"No space is left at {self.folder}. {kept}", hint)
+
     @contextmanager
     def _sentences(self, done: str) -> Generator[None]:
         try:
@@ -238,8 +249,15 @@ class LocalPlace:
         except (FileNotFoundError, BackupUnreachable, NotABackup):
             raise
         except OSError as error:
-            if error.errno in _FULL:
-                raise disk_full(self.name) from error
+            if error.errno in FULL:
+                raise self._full() from error
+            if error.errno in _REFUSED and done == "written":
+                raise BackupUnreachable(
+                    f"The {self._kind.noun} cannot be written to",
+                    f"Nothing can be written in {self.folder}: {error.strerror or error}. What is there was left as it "
+                    "is.",
+                    "Mount the disk for writing, give yourself the right to write there, or name another place.",
+                ) from error
             raise BackupUnreachable(
                 f"The {self._kind.noun} cannot be used",
                 f"{self.folder} cannot be {done}: {error.strerror or error}.",
@@ -358,12 +376,3 @@ def held(lock: Path, noun: str = BACKUP.noun) -> Generator[None]:
         yield
     finally:
         taken.release()
-
-
-def disk_full(where: str) -> BackupDiskFull:
-    """The error for a disk without space."""
-    return BackupDiskFull(
-        "The disk is full",
-        f"No space is left at {where}. No snapshot was made; the earlier ones are whole.",
-        "Free some space there, or keep fewer snapshots (`--keep N`), then run it again.",
-    )

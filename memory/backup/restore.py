@@ -1,6 +1,5 @@
 """Restores a snapshot: to a folder beside the target, read back and compared, and only then renamed."""
 
-import errno
 import hashlib
 import os
 from collections.abc import Callable
@@ -25,15 +24,14 @@ from foundation.files import (
     touch,
 )
 from foundation.paths import Workspace
-from memory.backup.errors import BackupDamaged, UnusableFolder
+from foundation.sizes import format_size
+from memory.backup.errors import BackupDamaged, BackupDiskFull, UnusableFolder
 from memory.backup.pieces import FILE_PIECE, cut, read_piece
-from memory.backup.place import BackupPlace, disk_full
+from memory.backup.place import FULL, BackupPlace, LocalPlace
 from memory.backup.reminder import LastBackup, record_backup
 from memory.backup.snapshot import SavedFile, Snapshot
 from memory.check import CheckReport, check
 from memory.settings import ArchiveSettings
-
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 class RestoreResult(Struct, frozen=True, kw_only=True):
@@ -57,12 +55,14 @@ def restore(
     skip_damaged: bool = False,
     on_file: Callable[[int], None] = lambda _: None,
 ) -> RestoreResult:
-    """Writes the snapshot to `target`, which is empty or missing, and checks it as a workspace.
+    """Writes the snapshot to `target`, which is empty or missing, and checks it as a workspace. It may be neither in
+    another workspace nor in the backup.
 
     Raises BackupDamaged for a file that is not what was saved, unless `skip_damaged` leaves it out; UnusableFolder,
     BackupDiskFull, BackupUnreachable. Then nothing is at `target`.
     """
     target = _empty(target)
+    _refuse_within(target, place)
     partial = target.with_name(f".{target.name}.restoring")
     remove_tree(partial)  # of a restore that was killed
     left_out = list[str]()
@@ -85,8 +85,13 @@ def restore(
         sync_folder(target.parent)
     except BaseException as error:
         remove_tree(partial)
-        if isinstance(error, OSError) and error.errno in _FULL:
-            raise disk_full(str(target.parent)) from error
+        if isinstance(error, OSError) and error.errno in FULL:
+            raise BackupDiskFull(
+                "The disk is full",
+                f"No space is left in {target.parent} for what is restored ({format_size(snapshot.size)}). Nothing was "
+                "restored, and the backup was only read.",
+                "Free some space there, or name a folder on another disk.",
+            ) from error
         raise
     workspace = Workspace(target)
     if is_folder(workspace.state):
@@ -112,6 +117,23 @@ def _empty(target: Path) -> Path:
     if not is_folder(target.parent):
         raise UnusableFolder("No such folder", f"There is no folder {target.parent}.", "Make it first.")
     return target
+
+
+def _refuse_within(target: Path, place: BackupPlace) -> None:
+    """Raises UnusableFolder for a target inside a workspace, or inside the backup that is restored."""
+    if isinstance(place, LocalPlace) and target.is_relative_to(resolve_path(place.folder)):
+        raise UnusableFolder(
+            "The folder is in the backup",
+            f"{target} lies inside the backup {place.name}, which holds nothing but its own files.",
+            "Name a folder elsewhere. Nothing was restored.",
+        )
+    within = next((folder for folder in target.parents if is_folder(Workspace(folder).state)), None)
+    if within is not None:
+        raise UnusableFolder(
+            "The folder is in a workspace",
+            f"{target} lies inside the workspace {within}, and a workspace holds no other one.",
+            "Name a folder elsewhere. Nothing was restored.",
+        )
 
 
 def _write(place: BackupPlace, file: SavedFile, root: Path) -> None:

@@ -144,6 +144,15 @@ def test_what_cannot_be_done_is_a_sentence(
     assert sorted(path.name for path in tmp_path.iterdir()) == before
 
 
+def test_a_restore_into_a_workspace_or_the_backup_is_misuse(run: Run, bare: Run, root: Path, place: Path) -> None:
+    run("remember", "one")
+    run("backup", str(place))
+    for target in (root / "inside", place / "x"):
+        said = bare("backup", "restore", str(place), str(target), "--json")
+        assert (said.status, said.json["error"]["code"]) == (2, "unusable_folder")
+        assert not target.exists()
+
+
 def test_a_remote_place_that_came_with_a_workspace_is_not_taken_unnamed(run: Run, root: Path) -> None:
     note = {"place": "s3://somebody/else", "time_ms": 0, "snapshot": ""}
     (root / ".palimpsest" / "backup.json").write_text(json.dumps(note))

@@ -71,8 +71,12 @@ def test_versions_of_two_files_are_not_compared(run: Run, root: Path) -> None:
 
 def test_without_a_models_change_there_is_nothing_to_undo(run: Run) -> None:
     run("remember", "one")
-    assert "No model has changed" in run("memory", "undo").err
-    assert "is by you" in run("memory", "undo", str(numbers(run, "MEMORY.md")[0])).err
+    nothing = run("memory", "undo")
+    assert (nothing.status, nothing.out, "No model has changed" in nothing.err) == (1, "", True)
+    nothing = run("memory", "undo", "--json")
+    assert (nothing.status, nothing.json["version"]) == (1, None), "as `retention --undo`"
+    by_hand = run("memory", "undo", str(numbers(run, "MEMORY.md")[0]))
+    assert (by_hand.status, "is by you" in by_hand.err) == (1, True)
     assert run("memory", "undo", "999").status == 1
 
 

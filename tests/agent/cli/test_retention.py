@@ -64,6 +64,11 @@ def settle(run: Run, **settings: object) -> None:
         )
 
 
+def confirmed() -> tuple[str, ...]:
+    """The command that deletes, with today's date: nothing newer than what it deletes proves the clock."""
+    return "retention", "--yes", "--today", f"{datetime.now().astimezone():%Y-%m-%d}"
+
+
 def test_without_rules_nothing_is_done(run: Run, root: Path, talk: Talk) -> None:
     talk("harbour", 400)
     ran = run("retention")
@@ -101,7 +106,7 @@ def test_the_first_rule_that_matches_holds(run: Run, root: Path, talk: Talk) -> 
     talk("harbour", 100, "trip", "dull")
     talk("island", 100, "dull")
     settle(run, archive_days=1, rules=[{"label": "trip"}, {"label": "dull", "delete_days": 30}])
-    ran = run("retention", "--yes", "--json")
+    ran = run(*confirmed(), "--json")
     assert ran.json["deleted"] == ["island"]
     assert in_store(root) == {"harbour": True}, "the rule that names no days keeps"
 
@@ -124,12 +129,13 @@ def test_deleting_asks_and_without_a_terminal_is_refused_before_anything_is_done
     talk("harbour", 100)
     talk("island", 40)
     settle(run, archive_days=30, delete_days=90)
-    ran = run("retention", stdin=b"")
+    today = confirmed()[2:]
+    ran = run("retention", *today, stdin=b"")
     assert ran.status == 2
     assert "Rules delete 1 conversation" in ran.err
-    assert run("retention").status == 130, "the answer at the terminal is no"
+    assert run("retention", *today).status == 130, "the answer at the terminal is no"
     assert in_store(root) == {"harbour": True, "island": True}
-    assert run("retention", "--yes").status == 0
+    assert run(*confirmed()).status == 0
     assert in_store(root) == {"island": False}
 
 
@@ -137,14 +143,14 @@ def test_deleting_asks_and_without_a_terminal_is_refused_before_anything_is_done
 def test_what_is_pinned_kept_or_bookmarked_stays(run: Run, root: Path, talk: Talk, label: str) -> None:
     talk("harbour", 400, label)
     settle(run, archive_days=30, delete_days=90)
-    ran = run("retention", "--yes", "--json")
+    ran = run(*confirmed(), "--json")
     assert ran.json["deleted"] == []
     assert ran.json["conversations"][0]["stays"]
     assert in_store(root) == {"harbour": True}
     with closing(sqlite3.connect(root / ".palimpsest" / "cold.db")) as db:  # the control: without the label it goes
         db.execute("DELETE FROM labels")
         db.commit()
-    assert run("retention", "--yes", "--json").json["deleted"] == ["harbour"]
+    assert run(*confirmed(), "--json").json["deleted"] == ["harbour"]
 
 
 @pytest.mark.parametrize("importance", ["critical", "decision"])
@@ -159,10 +165,10 @@ def test_what_is_important_stays_unless_that_is_switched_off(run: Run, root: Pat
         )
         db.commit()
     settle(run, delete_days=90)
-    ran = run("retention", "--yes", "--json")
+    ran = run(*confirmed(), "--json")
     assert "important" in ran.json["conversations"][0]["stays"]
     settle(run, keep_important="false")
-    assert run("retention", "--yes", "--json").json["deleted"] == ["harbour"]
+    assert run(*confirmed(), "--json").json["deleted"] == ["harbour"]
 
 
 def test_what_was_recalled_since_counts_as_touched(run: Run, root: Path, talk: Talk) -> None:
@@ -226,7 +232,7 @@ def test_a_deletion_that_goes_on_later_says_so_beside_what_was_archived(
     talk("island", 40)
     settle(run, archive_days=30, delete_days=90)
     monkeypatch.setattr(retention, "delete_conversations", cut_short)
-    ran = run("retention", "--yes", "--json")
+    ran = run(*confirmed(), "--json")
     assert (ran.status, ran.json["deleted"], ran.json["archived"]["conversations"]) == (75, [], 1)
     assert "A pack cannot be reached. The next command goes on with it." in ran.err
 

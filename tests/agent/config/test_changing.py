@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.config.config import user_config
+from agent.config.config import read_config, user_config
 from agent.config.edit import parse_value, removed_from_text
 from agent.config.files import ConfigError
 from agent.config.settings import all_settings
@@ -62,9 +62,56 @@ def test_the_workspaces_value_outranks_the_users_and_is_what_the_row_tells(place
 
 def test_a_list_and_a_mapping_are_written_as_in_yaml() -> None:
     assert parse_value(all_settings()["screen.keys"], "{chat.search: ctrl+o}") == {"chat.search": "ctrl+o"}
-    for wrong in ("chat.search", "{chat.search: [", "{chat.search: {a: b}}"):
+    for wrong in ("chat.search", "{chat.search: ["):
         with pytest.raises(Misuse, match="It takes: mapping"):
             parse_value(all_settings()["screen.keys"], wrong)
+
+
+RULE_FIELDS = "kind, label, pattern, archive_days, delete_days"
+WRONG_PARTS = [
+    (
+        "retention.rules",
+        "[{kind: nonsense, delete_days: 5}]",
+        "entry 1, `kind`: 'nonsense' is no value. It takes: one of ",
+    ),
+    (
+        "retention.rules",
+        "[{delete_days: -1}]",
+        "entry 1, `delete_days`: -1 is no value. It takes: whole number, at least",
+    ),
+    ("retention.rules", "[{label: a}, {foo: 1}]", f"entry 2, `foo`: there is no such field. It takes: {RULE_FIELDS}."),
+    ("retention.rules", "[{label: a}, trip]", "entry 2: 'trip' is no value. It takes: mapping."),
+    (
+        "screen.keys",
+        "{chat.find: ctrl+o, chat.search: {a: b}}",
+        "`chat.search`: {'a': 'b'} is no value. It takes: text.",
+    ),
+    (
+        "hooks.Stop",
+        "[{hooks: [{type: command, command: [1]}]}]",
+        "entry 1, `hooks`, entry 1, `command`: [1] is no value.",
+    ),
+    ("hooks.Stop", "[{matcher: '*'}]", "entry 1, `hooks`: the field is missing. It takes: list."),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "sentence"), WRONG_PARTS)
+def test_the_wrong_part_of_a_list_or_a_mapping_is_named(name: str, text: str, sentence: str, place: Place) -> None:
+    with pytest.raises(Misuse) as error:
+        parse_value(all_settings()[name], text)
+    assert error.value.message.startswith(f"`{name}`, {sentence}"), error.value.message
+    section, _, key = name.partition(".")
+    file = user_config(place[1])
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f"{section}:\n  {key}: {text}\n", encoding="utf-8")
+    (problem,) = read_config(*place, {}).problems
+    assert problem.sentence == error.value.message, "in a file it is the same sentence"
+
+
+@pytest.mark.parametrize("name", ["retention.rules", "hooks.Stop"])
+def test_a_value_that_is_no_list_is_none_as_a_whole(name: str) -> None:
+    with pytest.raises(Misuse, match=f"“trip” is no value of `{name}`. It takes: list"):
+        parse_value(all_settings()[name], "trip")
 
 
 def test_a_secret_is_not_set_and_not_shown(place: Place) -> None:

@@ -16,7 +16,7 @@ from memory.settings import SyncSettings
 from memory.sync.renewal import pending_locations
 from memory.sync.status import stale_locations
 from memory.sync.sync import Sync
-from tests.agent.cli.test_retention import Talk, settle, talk
+from tests.agent.cli.test_retention import Talk, confirmed, settle, talk
 from tests.agent.conftest import Run
 from tests.agent.sessions import open_session, turn
 from tests.loopback import Loopback, chat
@@ -188,7 +188,7 @@ def test_what_retention_deletes_leaves_the_location(run: Run, tmp_path: Path, pl
     assert places_of(place, [WORD])
     away = place.rename(tmp_path / "away")
     assert run("conversations", "delete", "first", "--yes").status == 75
-    ran = run("retention", "--yes")
+    ran = run(*confirmed())
     assert (ran.status, f"could not be taken from {place} (" in ran.err) == (75, True)
     assert "1 conversation deleted." in ran.err
     away.rename(place)

@@ -1,5 +1,6 @@
 """A backup holds the whole workspace, costs little the second time, and comes back to the byte."""
 
+import re
 import subprocess
 import sys
 import time
@@ -197,6 +198,33 @@ def test_folders_that_will_not_do_are_refused(save: Save, place: LocalPlace, fil
     assert [path.name for path in (tmp_path / "full").iterdir()] == ["mine.txt"]
     (tmp_path / "empty").mkdir()
     assert restored(place, tmp_path / "empty").report.problems == ()
+
+
+@pytest.mark.parametrize("existing", [False, True])
+def test_nothing_is_restored_into_a_workspace_or_into_the_backup(
+    filled: Memory, save: Save, place: LocalPlace, tmp_path: Path, *, existing: bool
+) -> None:
+    save()
+    root = filled.workspace.root
+    (tmp_path / "link").symlink_to(root)
+    (root / "deep").mkdir()
+    targets = {
+        root / "inside": f"lies inside the workspace {root}",
+        root / "deep" / "inside": f"lies inside the workspace {root}",
+        tmp_path / "link" / "through": f"{root / 'through'} lies inside the workspace {root}",
+        place.folder / "x": f"lies inside the backup {place.folder}",
+    }
+    for target, sentence in targets.items():
+        if existing:
+            target.mkdir()
+        before = sorted(tmp_path.rglob("*"))
+        with pytest.raises(UnusableFolder, match=re.escape(sentence)) as error:
+            restored(place, target)
+        assert "elsewhere" in error.value.hint
+        assert sorted(tmp_path.rglob("*")) == before
+        if existing:
+            target.rmdir()
+    assert restored(place, root.with_name(f"{root.name}-again")).report.problems == (), "beside it"
 
 
 def test_two_backups_at_once_are_refused(filled: Memory, save: Save, place: LocalPlace, clock: FakeClock) -> None:
