@@ -117,7 +117,7 @@ COMMANDS = (
     Command(
         name="memory",
         summary="Look at MEMORY.md and memory/*.md, edit them; list versions; take back what a model wrote.",
-        usage="[log [FILE]|undo [VERSION]]",
+        usage="[log [FILE]|undo]",
         keys="↑ ↓ choose, Enter edits, Ctrl+G opens your editor, v shows it whole, d what changed, h its versions, "
         "a those of all files, u takes back its last change, Esc leaves. In the editor: Ctrl+S saves, Esc "
         "leaves. In the versions: Enter shows one whole, d what it changed, r restores it, / filters, Esc leaves.",
