@@ -7,7 +7,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from foundation.paths import Workspace
 from tests.examples import SOAK, examples
@@ -16,8 +16,10 @@ from tests.order import long_first
 from tests.parts import of_this_run
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # on a busy core its threads wait for one another by spinning
-settings.register_profile("every run", max_examples=examples(100))
-settings.load_profile("default" if SOAK else "every run")
+# A busy machine may take a second over an example: how long a test may take, its own limit says.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("every run", settings.get_profile("untimed"), max_examples=examples(100))
+settings.load_profile("untimed" if SOAK else "every run")
 gc.disable()  # the tests and modules that are collected stay: looking for garbage among them took half of that time
 
 
