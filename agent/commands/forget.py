@@ -108,6 +108,7 @@ def plan_rows(what: ForgetPlan) -> list[tuple[str, str]]:
     from agent.services.forget_sentences import (
         also_said_sentence,
         changes,
+        counted_as,
         file_name_sentence,
         kept_sentence,
         same_id_sentence,
@@ -120,7 +121,7 @@ def plan_rows(what: ForgetPlan) -> list[tuple[str, str]]:
     if (more := what.entry_count - len(what.entries[:MOST_ROWS])) > 0:
         rows.append(("", f"… and {more:,} more entries"))
     for found in what.conversations[:MOST_ROWS]:
-        rows.append(("goes", f"{found.kind} “{found.title or found.id}”, {found.entries:,} entries"))
+        rows.append(("goes", f"{found.kind} “{found.title or found.id}”, {counted_as('entries', found.entries)}"))
     for line in what.lines[:MOST_ROWS]:
         rows.append(("goes", f"{line.file}:{line.number} {visible_line(line.text)}"))
     if (more := len(what.lines) - MOST_ROWS) > 0:

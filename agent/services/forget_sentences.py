@@ -39,7 +39,7 @@ def plan_lines(what: ForgetPlan) -> list[str]:
     if (more := what.entry_count - len(what.entries)) > 0:
         lines.append(f"  … and {more:,} more entries")
     for found in what.conversations:
-        lines.append(f"  {found.id}  {found.kind} “{found.title}”, {found.entries:,} entries")
+        lines.append(f"  {found.id}  {found.kind} “{found.title}”, {counted_as('entries', found.entries)}")
     lines += [f"  {number}. {line.file}:{line.number}  {line.text}" for number, line in enumerate(what.lines, 1)]
     lines += [f"  changes: {name} becomes {new}, for its name holds the words" for name, new in what.renamed]
     lines += [f"  changes: {_entry_line(entry)}" for entry in what.derived]
