@@ -26,11 +26,6 @@ from memory.versions.manifest import Version
 from tests.fakes import FakeClock
 
 
-@pytest.fixture
-def memory(workspace: Workspace) -> Memory:
-    return Memory.open(workspace, SystemClock())
-
-
 def told(memory: Memory, path: str | None = None) -> list[tuple[str, str, str]]:
     return [(each.path, each.author.value, each.reason) for each in memory.versions.store.versions(path)]
 
@@ -172,55 +167,6 @@ def test_nothing_is_taken_back_where_somebody_rewrote_the_same_lines(memory: Mem
     with pytest.raises(NoteChanged, match="in the same lines"):
         memory.restorer.undo()
     assert workspace.memory_md.read_text("utf-8") == text
-
-
-def test_a_note_below_a_models_stays_and_the_change_before_it_is_taken_back_next(
-    memory: Memory, workspace: Workspace
-) -> None:
-    workspace.memory_md.write_text("# Tea\n- at four\n", encoding="utf-8")
-    memory.hot.refresh()
-    by_model(memory, "first by a model")
-    by_model(memory, "second by a model")
-    memory.hot.remember(clear("mine"), heading=None, conversation=None)
-    for left in ("first", None):
-        assert memory.restorer.undo() is not None
-        assert [word for word in ("first", "second") if word in workspace.memory_md.read_text("utf-8")] == [
-            left
-        ] * bool(left)
-    assert memory.restorer.undo() is None
-    text = workspace.memory_md.read_text("utf-8")
-    assert "mine" in text and text.startswith("# Tea\n- at four\n") and text.count("\n\n\n") == 0
-
-
-def test_what_somebody_took_out_by_hand_keeps_no_earlier_change_from_being_taken_back(
-    memory: Memory, workspace: Workspace
-) -> None:
-    by_model(memory, "first by a model")
-    by_model(memory, "second by a model")
-    last = newest(memory, "MEMORY.md")
-    text = workspace.memory_md.read_text("utf-8")
-    workspace.memory_md.write_text("".join(line for line in text.splitlines(True) if "second" not in line), "utf-8")
-    memory.hot.refresh()
-    undone = memory.restorer.undo()
-    assert undone is not None and undone.number < last.number
-    assert "by a model" not in workspace.memory_md.read_text("utf-8")
-
-
-def test_a_change_that_cannot_be_taken_back_names_the_one_before_it(memory: Memory, workspace: Workspace) -> None:
-    by_model(memory, "first by a model")
-    first = newest(memory, "MEMORY.md")
-    by_model(memory, "second by a model")
-    last = newest(memory, "MEMORY.md")
-    text = workspace.memory_md.read_text("utf-8")
-    workspace.memory_md.write_text(text.replace("second by a model", "second, as I say"), "utf-8")
-    memory.hot.refresh()
-    with pytest.raises(NoteChanged, match="in the same lines") as refused:
-        memory.restorer.undo()
-    assert f"memory undo {first.number}` takes back the one before it" in refused.value.hint
-    assert memory.restorer.undo(first.number) == first
-    assert "as I say" in workspace.memory_md.read_text("utf-8")
-    with pytest.raises(NoteChanged):
-        memory.restorer.undo(last.number)
 
 
 def test_a_file_that_a_model_made_is_gone_after_the_undo_unless_somebody_wrote_to_it(
