@@ -43,11 +43,10 @@ class Fuse:
         if self.error:
             half()
             raise OSError(self.error, os.strerror(self.error))
-        if not self.after:
+        try:
+            return call() if self.after else None
+        finally:  # after a call that failed of itself too, as one for a file that is not there
             os.kill(os.getpid(), signal.SIGKILL)
-        call()
-        os.kill(os.getpid(), signal.SIGKILL)
-        return None
 
     def lay(self) -> None:
         """Under Python's calls, and under SQLite: `vfs_name` is then the default one."""
