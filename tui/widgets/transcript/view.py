@@ -237,11 +237,17 @@ class Transcript(LinesView):
         self.refresh()
 
     def show_from(self, item: TranscriptItem) -> None:
-        """Scrolls up to this item where it and what is below it are higher than the view."""
+        """Scrolls up to this item where it and what is below it are higher than the view.
+
+        Of the item itself the last rows are shown, a third of the view at the most: a command with a long path leaves
+        room for its receipt in a low window.
+        """
         index = self.line_cache.index_of(item)
         if index is not None and self.line_cache.total - self.line_cache.start(index) > self.size.height > 0:
-            self.is_following = False
-            self._scroll_to_line(self.line_cache.start(index))
+            hidden = max(0, self.line_cache.height(index) - max(1, self.size.height // 3))
+            top = min(self.line_cache.start(index) + hidden, self.max_scroll_y)
+            self.is_following = top >= self.max_scroll_y
+            self._scroll_to_line(top)
             self._wrap_visible()
             self.refresh()
 

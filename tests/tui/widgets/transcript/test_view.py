@@ -170,6 +170,40 @@ async def test_lines_far_above_are_let_go_and_made_again_when_seen() -> None:
         view_module.MAX_CACHED_LINES = old
 
 
+async def test_a_long_command_leaves_room_for_what_comes_of_it() -> None:
+    command = MutedLine("/archive " + "a folder of many words/" * 8)
+    async with shown((45, 6)) as (view, pilot):
+        view.add(command, *markdown_items("The receipt.\n\n" + LONG))
+        view.show_from(command)
+        await pilot.pause()
+        rows = [view.render_line(y).text for y in range(6)]
+        assert "words/" in rows[1]
+        assert "The receipt." in rows[3]
+        assert not view.is_following
+        view.add(MutedLine("later"))
+        await pilot.pause()
+        assert [view.render_line(y).text for y in range(6)] == rows
+
+
+async def test_a_short_receipt_below_a_long_command_is_followed() -> None:
+    command = MutedLine("/archive " + "a folder of many words/" * 8)
+    async with shown((45, 6)) as (view, pilot):
+        view.add(command, *markdown_items("The receipt."))
+        view.show_from(command)
+        await pilot.pause()
+        assert any("The receipt." in view.render_line(y).text for y in range(6))
+        assert view.is_following
+
+
+async def test_a_short_command_is_seen_whole_above_what_comes_of_it() -> None:
+    command = MutedLine("/help")
+    async with shown() as (view, pilot):
+        view.add(*markdown_items(LONG), command, *markdown_items(LONG))
+        view.show_from(command)
+        await pilot.pause()
+        assert "/help" in view.render_line(0).text
+
+
 async def test_selected_text_comes_without_marks_and_margins() -> None:
     async with shown((140, 20)) as (view, _):
         view.add(UserItem("锅炉 question"), *markdown_items("The answer\n\nsecond"))
