@@ -244,8 +244,7 @@ class Transcript(LinesView):
         """
         index = self.line_cache.index_of(item)
         if index is not None and self.line_cache.total - self.line_cache.start(index) > self.size.height > 0:
-            hidden = max(0, self.line_cache.height(index) - max(1, self.size.height // 3))
-            top = min(self.line_cache.start(index) + hidden, self.max_scroll_y)
+            top = self.line_cache.start(index) + max(0, self.line_cache.height(index) - self.size.height // 3)
             self.is_following = top >= self.max_scroll_y
             self._scroll_to_line(top)
             self._wrap_visible()
