@@ -123,6 +123,20 @@ async def test_an_imported_conversation_of_that_id_is_named_as_what_stays(
     await session.close()
 
 
+async def test_a_conversation_of_one_message_has_1_entry(
+    workspace: Workspace, tmp_path: Path, server: Loopback
+) -> None:
+    session = open_session(workspace, tmp_path, server)
+    talk = session.memory.cold.new_conversation(source=clear("diary"))
+    session.memory.cold.append(
+        EntryDraft(conversation=talk.seq, parent=None, kind=EntryKind.MESSAGE, role=Role.USER, text=clear("Sunny."))
+    )
+    outcome = await registry.run(session, f"/forget {talk.id}")
+    assert isinstance(outcome, Proposal)
+    assert [text for what, text in outcome.rows if what == "goes" and text.endswith("”, 1 entry")], outcome.rows
+    await session.close()
+
+
 async def test_what_is_not_there_is_said(workspace: Workspace, tmp_path: Path, server: Loopback) -> None:
     session = open_session(workspace, tmp_path, server)
     refused = await registry.run(session, "/forget zqnowhere")
