@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from msgspec import structs
 
-from foundation.bounded_json import BadJson, load_json
+from foundation.bounded_json import BadJson, Json, load_json
 from models.chat import errors
 from models.chat.errors import AttemptFailed, Endpoint
 from models.chat.http import HttpResponse, Transport
@@ -16,6 +16,7 @@ from models.chat.openai import request as openai_request
 from models.chat.openai.reply import OpenAIReplyReader
 from models.chat.port import AnswerEnd, Connected, Event, Profile, StopReason, with_window
 from models.chat.retry import with_retries
+from models.chat.sampling import local_sampling
 from models.chat.spec import ModelSpec
 from models.chat.sse import EventParser, ServerEvent
 from models.chat.text_tools.stream import stream_answer
@@ -36,6 +37,7 @@ class OpenAICompatible:
         self._profile = profile
         self._counter = Estimate()
         self._calibrated = False
+        self._sets_sampling = False  # whether the server's owner chose the sampling
         self._flavour = spec.provider if spec.provider != "openai" else ""
         self.endpoint = Endpoint(spec.provider, spec.name, address, key_variable)
         headers: Mapping[str, str] = {"authorization": f"Bearer {key}"} if key else {}
@@ -55,6 +57,7 @@ class OpenAICompatible:
             return self._profile  # it tells none of these
         result = await probe.probe_server(self.endpoint.address, self.endpoint.model, self._transport.ask)
         self._flavour = result.server or self._flavour
+        self._sets_sampling = result.sets_sampling
         self._profile = probe.refine_profile(self._profile, result, self._settings)
         if result.server == "llamacpp" and not self._calibrated:
             await self.calibrate(SAMPLES)
@@ -95,15 +98,19 @@ class OpenAICompatible:
 
     def body(self, request: Request) -> bytes:
         """The exact bytes that are sent: equal for equal requests."""
-        given, default = request.temperature, self._settings.temperature
+        given = self._settings.temperature if request.temperature is None else request.temperature
+        extra: Json = {"return_progress": True, "cache_prompt": True} if self._flavour == "llamacpp" else {}
+        if given is None and not self._sets_sampling:
+            extra |= local_sampling(self._profile, self._flavour)
         openai_itself = "api.openai.com" in self.endpoint.address
         return openai_request.openai_body(
             request,
             model=self.endpoint.model,
             vision=self._profile.vision,
             native_tools=self._profile.tools,
-            extra={"return_progress": True, "cache_prompt": True} if self._flavour == "llamacpp" else {},
-            temperature=default if given is None else given,
+            system_role=self._profile.system_role,
+            extra=extra,
+            temperature=given,
             limit_name="max_completion_tokens" if openai_itself else "max_tokens",
         )
 
