@@ -36,6 +36,7 @@ def openai_body(
     limit_name: str = "max_tokens",
     native_tools: bool = True,
     system_role: bool = True,
+    takes_schema: bool = True,
 ) -> bytes:
     """The body of POST /chat/completions. `extra` holds fields that only some servers know.
 
@@ -46,6 +47,9 @@ def openai_body(
     if temperature is not None:
         given["temperature"] = temperature
     given |= extra
+    if request.schema is not None and takes_schema:
+        schema: Json = {"name": "answer", "strict": True, "schema": request.schema}
+        given["response_format"] = {"type": "json_schema", "json_schema": schema}
     wire = messages(request.messages, vision=vision)
     if request.tools and native_tools:
         given["tools"] = tools(request.tools)
