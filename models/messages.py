@@ -137,6 +137,7 @@ class Request(Struct, frozen=True, kw_only=True):
     zones: tuple[int, int, int, int] = (0, 0, 0, 0)
     max_tokens: int = 1024
     temperature: float | None = None
+    schema: dict[str, Any] | None = None  # a JSON Schema of the answer, for servers that enforce one
     facts: tuple[Fact, ...] = ()  # for offline alone; sent nowhere
     whole: tuple[RecalledSpan, ...] = ()  # whole passages that offline quotes from, best first; sent nowhere
     cited: tuple[Citation | None, ...] = ()  # of each message, for offline; sent nowhere

@@ -1,12 +1,12 @@
 """Client of any server with OpenAI's chat completions: llama.cpp, LM Studio, Ollama, mlx_lm.server, OpenAI."""
 
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, aclosing
 from typing import Any, cast
 
 from msgspec import structs
 
-from foundation.bounded_json import BadJson, load_json
+from foundation.bounded_json import BadJson, Json, load_json
 from models.chat import errors
 from models.chat.errors import AttemptFailed, Endpoint
 from models.chat.http import HttpResponse, Transport
@@ -14,8 +14,9 @@ from models.chat.joined_text import joined_text
 from models.chat.openai import probe
 from models.chat.openai import request as openai_request
 from models.chat.openai.reply import OpenAIReplyReader
-from models.chat.port import AnswerEnd, Connected, Event, Profile, StopReason, with_window
+from models.chat.port import AnswerEnd, AnswerError, Connected, Event, Profile, StopReason, with_window
 from models.chat.retry import with_retries
+from models.chat.sampling import local_sampling
 from models.chat.spec import ModelSpec
 from models.chat.sse import EventParser, ServerEvent
 from models.chat.text_tools.stream import stream_answer
@@ -36,6 +37,8 @@ class OpenAICompatible:
         self._profile = profile
         self._counter = Estimate()
         self._calibrated = False
+        self._takes_schema = True  # until the server rejects one
+        self._sets_sampling = False  # whether the server's owner chose the sampling
         self._flavour = spec.provider if spec.provider != "openai" else ""
         self.endpoint = Endpoint(spec.provider, spec.name, address, key_variable)
         headers: Mapping[str, str] = {"authorization": f"Bearer {key}"} if key else {}
@@ -55,6 +58,7 @@ class OpenAICompatible:
             return self._profile  # it tells none of these
         result = await probe.probe_server(self.endpoint.address, self.endpoint.model, self._transport.ask)
         self._flavour = result.server or self._flavour
+        self._sets_sampling = result.sets_sampling
         self._profile = probe.refine_profile(self._profile, result, self._settings)
         if result.server == "llamacpp" and not self._calibrated:
             await self.calibrate(SAMPLES)
@@ -81,10 +85,21 @@ class OpenAICompatible:
         self._profile = with_window(self._profile, window)
 
     def stream(self, request: Request) -> AsyncGenerator[Event, None]:
-        def send(request: Request) -> AsyncGenerator[Event, None]:
-            return with_retries(lambda: self._attempt(request), self._settings)
+        return stream_answer(request, lambda: self._profile, self._send, self.call_in_text)
 
-        return stream_answer(request, lambda: self._profile, send, self.call_in_text)
+    async def _send(self, request: Request) -> AsyncGenerator[Event, None]:
+        """Sends the request; once more without its schema if the server rejects it with one."""
+        has_schema = request.schema is not None and self._takes_schema
+        async with aclosing(with_retries(lambda: self._attempt(request), self._settings)) as events:
+            async for event in events:
+                if has_schema and isinstance(event, AnswerError) and event.code == "bad_request":
+                    self._takes_schema = False
+                    break
+                yield event
+        if has_schema and not self._takes_schema:
+            async with aclosing(with_retries(lambda: self._attempt(request), self._settings)) as events:
+                async for event in events:
+                    yield event
 
     def call_in_text(self) -> None:
         """Offers tools in text from now on: the server rejected them."""
@@ -95,15 +110,20 @@ class OpenAICompatible:
 
     def body(self, request: Request) -> bytes:
         """The exact bytes that are sent: equal for equal requests."""
-        given, default = request.temperature, self._settings.temperature
+        given = self._settings.temperature if request.temperature is None else request.temperature
+        extra: Json = {"return_progress": True, "cache_prompt": True} if self._flavour == "llamacpp" else {}
+        if given is None and not self._sets_sampling:
+            extra |= local_sampling(self._profile, self._flavour)
         openai_itself = "api.openai.com" in self.endpoint.address
         return openai_request.openai_body(
             request,
             model=self.endpoint.model,
             vision=self._profile.vision,
             native_tools=self._profile.tools,
-            extra={"return_progress": True, "cache_prompt": True} if self._flavour == "llamacpp" else {},
-            temperature=default if given is None else given,
+            system_role=self._profile.system_role,
+            takes_schema=self._takes_schema,
+            extra=extra,
+            temperature=given,
             limit_name="max_completion_tokens" if openai_itself else "max_tokens",
         )
 

@@ -35,6 +35,8 @@ def openai_body(
     temperature: float | None = None,
     limit_name: str = "max_tokens",
     native_tools: bool = True,
+    system_role: bool = True,
+    takes_schema: bool = True,
 ) -> bytes:
     """The body of POST /chat/completions. `extra` holds fields that only some servers know.
 
@@ -45,10 +47,14 @@ def openai_body(
     if temperature is not None:
         given["temperature"] = temperature
     given |= extra
+    if request.schema is not None and takes_schema:
+        schema: Json = {"name": "answer", "strict": True, "schema": request.schema}
+        given["response_format"] = {"type": "json_schema", "json_schema": schema}
     wire = messages(request.messages, vision=vision)
     if request.tools and native_tools:
         given["tools"] = tools(request.tools)
-    given["messages"] = wire if native_tools else as_text(wire, request.tools)
+    wire = wire if native_tools else as_text(wire, request.tools)
+    given["messages"] = wire if system_role else without_system(wire)
     return msgspec.json.encode(given)
 
 
@@ -60,6 +66,16 @@ def tools(given: Iterable[Tool]) -> list[Json]:
 def _tool(tool: Tool) -> Json:
     schema = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
     return {"type": "function", "function": schema}
+
+
+def without_system(wire: list[Json]) -> list[Json]:
+    """The messages with the system text at the beginning of the first user message, for a model that ignores it."""
+    if not wire or wire[0]["role"] != "system":
+        return wire
+    rest = wire[1:]
+    if not rest or rest[0]["role"] != "user":
+        return [{**wire[0], "role": "user"}, *rest]
+    return [{"role": "user", "content": _join_content(wire[0]["content"], rest[0]["content"])}, *rest[1:]]
 
 
 def messages(given: Iterable[Message], *, vision: bool) -> list[Json]:
