@@ -135,6 +135,7 @@ class Request(Struct, frozen=True, kw_only=True):
     messages: tuple[Message, ...]
     tools: tuple[Tool, ...] = ()
     zones: tuple[int, int, int, int] = (0, 0, 0, 0)
+    tools_stated: bool = False  # the messages list the tools, for a model that calls them in text
     max_tokens: int = 1024
     temperature: float | None = None
     schema: dict[str, Any] | None = None  # a JSON Schema of the answer, for servers that enforce one
@@ -164,7 +165,7 @@ class Usage(Struct, frozen=True, tag="usage"):
 
 OWN_CITATIONS: Final = frozenset({"summary", "pages"})
 """What the program itself words, with references of its own."""
-INSTRUCTIONS: Final = frozenset({"instructions", "agents", "soul", "skills", "skill"})
+INSTRUCTIONS: Final = frozenset({"instructions", "tools", "agents", "soul", "skills", "skill"})
 """What the workspace's owner words, and how a citation looks may be among it."""
 
 

@@ -21,6 +21,7 @@ from context.assembly.history import tokens_by_entry
 from context.assembly.last_conversation import LastConversation
 from context.assembly.message_recall import MessageRecall
 from context.assembly.observation_index import EpochIndex
+from context.assembly.offered_tools import offered_tools
 from context.assembly.offline_sources import NOTHING, OfflineSources, cited_notes, entry_citations, further_passages
 from context.assembly.past import read_history, switched
 from context.assembly.request import BuiltRequest, HistoryZones, RequestInputs, build_request
@@ -58,7 +59,9 @@ class RequestAssembler:
         self._arguments = arguments = msgspec.structs.replace(arguments, tools=self._reading.tools(arguments.tools))
         self._sources: HeadSources = self._reading.sources(components.sources.now())
         self._view: BranchView = self._reading.view
-        self._tool_tokens = tool_tokens(arguments.tools, counting.counter, in_text=arguments.profile.text_tools)
+        self._offered = offered_tools(arguments, self._view)
+        in_text = arguments.profile.text_tools
+        self._tool_tokens = tool_tokens(self._offered.in_head, counting.counter, in_text=in_text)
         self._page_room = components.pages.room(arguments.profile, self._budget) if self._reading.is_whole else 0
         self._last = LastConversation(components, self._turn, arguments.profile, counting)
         self._stored_epoch: EpochState | None = None
@@ -207,7 +210,8 @@ class RequestAssembler:
             counting=self._counting,
             state=state,
             head=self._components.heads.counted(state, self._counting),
-            tools=self._arguments.tools,
+            tools=self._offered.tools,
+            tools_stated=self._offered.in_messages,
             tool_tokens=self._tool_tokens,
             facts=self._arguments.facts,
             offline=self._offline_sources(state, gathered),
@@ -324,7 +328,7 @@ class RequestAssembler:
         unchanged = unchanged_notes(state, self._sources.notes)
         brought = self._recall.passages(self._view, self._reading.excluded, self._sources.notes, unchanged)
         recalled = [span for span in brought if not is_in_view(span, attached)]
-        return gather_tail(inputs, self._turn, self._view, changes, recalled)
+        return gather_tail(inputs, self._turn, self._view, changes, recalled, tools=self._offered.piece)
 
     def _offline_sources(self, state: EpochState, gathered: GatheredTail | None) -> OfflineSources:
         if self._arguments.profile.spec != "offline" or not self._components.settings.use_memory:

@@ -53,7 +53,7 @@ def openai_body(
     wire = messages(request.messages, vision=vision)
     if request.tools and native_tools:
         given["tools"] = tools(request.tools)
-    wire = wire if native_tools else as_text(wire, request.tools)
+    wire = wire if native_tools else as_text(wire, () if request.tools_stated else request.tools)
     given["messages"] = wire if system_role else without_system(wire)
     return msgspec.json.encode(given)
 
@@ -75,7 +75,7 @@ def without_system(wire: list[Json]) -> list[Json]:
     rest = wire[1:]
     if not rest or rest[0]["role"] != "user":
         return [{**wire[0], "role": "user"}, *rest]
-    return [{"role": "user", "content": _join_content(wire[0]["content"], rest[0]["content"])}, *rest[1:]]
+    return [{"role": "user", "content": join_content(wire[0]["content"], rest[0]["content"])}, *rest[1:]]
 
 
 def messages(given: Iterable[Message], *, vision: bool) -> list[Json]:
