@@ -1,0 +1,87 @@
+"""Messages that need a tool or the memory: which tool was called first, with which arguments, and what came of it."""
+
+import json
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.real.files import OFFICE, project
+from benchmarks.real.plain import MESSAGES, load, shown
+from benchmarks.real.product import Call, Outcome, Product
+
+MODE = ("--mode", "auto", "--max-calls", "6")
+
+
+def run(product: Product, folder: Path, half: str, limit: int) -> list[dict[str, Any]]:
+    """A row a message."""
+
+    workspace = product.workspace("memories", json.loads((MESSAGES / "memories.json").read_text("utf-8")))
+    rows: list[dict[str, Any]] = []
+    for item in load("tools", half, limit):
+        office = project(folder / "office", OFFICE)
+        outcome = product.send(product.copy(workspace), item["text"], office, *MODE)
+        rows.append(judged(item, outcome, office, half))
+        if half == "dev":
+            print(line(rows[-1]), file=sys.stderr, flush=True)
+    return rows
+
+
+def judged(item: Mapping[str, Any], outcome: Outcome, office: Path, half: str) -> dict[str, Any]:
+    fact = holds_fact(item, outcome.text, office)
+    tool, arguments = first_call(item["calls"], outcome.calls, fact=fact)
+    exchange = outcome.exchanges[0] if outcome.exchanges else None
+    return {
+        "id": item["id"],
+        "language": item["language"],
+        "half": half,
+        "text": item["text"],
+        "answer": outcome.text,
+        "error": outcome.error,
+        "status": outcome.status,
+        "calls": [[call.name, call.arguments] for call in outcome.calls],
+        "tool": tool,
+        "arguments": arguments,
+        "fact": fact,
+        "first_s": exchange.first_s if exchange else None,
+        "seconds": outcome.seconds,
+    }
+
+
+def first_call(
+    wanted: Mapping[str, Mapping[str, str]], calls: Sequence[Call], *, fact: bool | None
+) -> tuple[bool, bool]:
+    """Whether the first call is of a wanted tool, and whether its arguments are right too.
+
+    `wanted` has for each tool a pattern an argument; "a|b" is matched by either. The tool "" is none: right if the
+    answer holds the fact, which was recalled for the message.
+    """
+    if not calls:
+        return ("" in wanted and fact is True,) * 2
+    first = calls[0]
+    if first.name not in wanted:
+        return False, False
+    return True, all(
+        re.search(pattern, " ".join(str(first.arguments.get(name, "")) for name in names.split("|")))
+        for names, pattern in wanted[first.name].items()
+    )
+
+
+def holds_fact(item: Mapping[str, Any], answer: str, office: Path) -> bool | None:
+    """Whether the answer holds the fact and the files what was asked; None if the message asks for neither."""
+    files = item.get("files", {})
+    if not item["answer"] and not files:
+        return None
+    changed = all(
+        (office / name).is_file() and re.search(pattern, (office / name).read_text("utf-8", "replace"))
+        for name, pattern in files.items()
+    )
+    return changed and bool(re.search(item["answer"], answer))
+
+
+def line(row: dict[str, Any]) -> str:
+    marks = "".join(letter if row[name] else "-" for letter, name in (("T", "tool"), ("A", "arguments")))
+    fact = {True: "F", False: "-", None: " "}[row["fact"]]
+    calls = "; ".join(f"{name} {arguments}" for name, arguments in row["calls"])[:120]
+    return f"{marks}{fact} {row['seconds']:5.0f} s {row['text'][:40]!r} [{calls}] -> {shown(row)}"
