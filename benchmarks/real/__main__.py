@@ -8,12 +8,13 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from benchmarks.real import plain, report, tools
+from benchmarks.real import mending, plain, reading, report, speed, tools
+from benchmarks.real.harnesses import Harness
 from benchmarks.real.llama import llama, model_files
 from benchmarks.real.product import Product, installed_program
 from benchmarks.real.proxy import recording
 
-PARTS = ("plain", "tools")
+PARTS = ("plain", "tools", "project", "memory", "speed")
 HALVES = ("dev", "held-out")
 
 
@@ -47,7 +48,15 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--answer-tokens", type=int, default=256, help="the most tokens of an answer, for all alike")
     parser.add_argument("--program", type=Path, default=installed_program(), help="the palimpsest to measure")
     parser.add_argument("--json", type=Path, metavar="FILE", help="writes every row, after each part")
-    return parser.parse_args(arguments)
+    parser.add_argument("--locomo", type=Path, metavar="FILE", help="LoCoMo's locomo10.json, for the part memory")
+    parser.add_argument("--arms", type=_names, default=list(reading.ARMS), help="of the part memory")
+    parser.add_argument(
+        "--against", type=_named, action="append", default=[], metavar="NAME=COMMAND", help="another program, for tools"
+    )
+    options = parser.parse_args(arguments)
+    if unknown := [part for part in options.parts if part not in PARTS]:
+        parser.error(f"no such part: {', '.join(unknown)}")
+    return options
 
 
 def measured(model: Path, part: str, options: argparse.Namespace) -> list[dict[str, Any]]:
@@ -58,16 +67,35 @@ def measured(model: Path, part: str, options: argparse.Namespace) -> list[dict[s
         address = stack.enter_context(llama(model, context=options.window, threads=options.threads))
         recorder = stack.enter_context(recording(address, answer_tokens=options.answer_tokens))
         product = Product(options.program.resolve(), recorder, model.stem, folder)
+        others = [
+            Harness(name, command, f"{recorder.address}/v1", model.stem, folder / f"home-{name}")
+            for name, command in options.against
+        ]
         rows: list[dict[str, Any]] = []
-        for half in halves:
-            match part:
-                case "plain":
+        match part:
+            case "plain":
+                for half in halves:
                     rows += plain.run(product, recorder, folder, half, options.limit)
-                case "tools":
-                    rows += tools.run(product, folder, half, options.limit)
-                case _:
-                    raise SystemExit(f"There is no part {part}: {', '.join(PARTS)}.")
+            case "tools":
+                for half in halves:
+                    rows += tools.run(product, others, folder, half, options.limit)
+            case "project":
+                rows = mending.run(product, others, folder, options.limit)
+            case "memory" if options.locomo:
+                arms = options.arms
+                rows = reading.run(product, recorder, folder, options.locomo, options.window, options.limit, arms)
+            case "speed":
+                rows = speed.run(product, folder)
+            case _:
+                print("left out: it needs --locomo FILE", file=sys.stderr)
     return [{"part": part, "model": model.stem, **row} for row in rows]
+
+
+def _named(text: str) -> tuple[str, str]:
+    name, equals, command = text.partition("=")
+    if not equals:
+        raise argparse.ArgumentTypeError("NAME=COMMAND is meant")
+    return name, command
 
 
 def _names(text: str) -> list[str]:

@@ -38,3 +38,4 @@ def llama(model: Path, *, context: int, threads: int, parallel: int = 1) -> Iter
         except subprocess.TimeoutExpired:
             server.kill()
             server.wait()
+        server.stdout.close()

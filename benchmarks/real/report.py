@@ -12,7 +12,13 @@ Row = dict[str, Any]
 
 
 def tables(rows: Sequence[Row]) -> str:
-    parts = {"plain": plain_table, "tools": tools_table}
+    parts = {
+        "plain": plain_table,
+        "tools": tools_table,
+        "project": project_table,
+        "memory": memory_table,
+        "speed": speed_table,
+    }
     return "\n\n".join(
         table(found) for part, table in parts.items() if (found := [row for row in rows if row["part"] == part])
     )
@@ -43,14 +49,55 @@ def plain_table(rows: Sequence[Row]) -> str:
 
 
 def tools_table(rows: Sequence[Row]) -> str:
+    """The product's calls; then all programs by what came of the messages that no memory is needed for."""
     lines = [
         "| model | half | language | messages | right tool % | and arguments % | answer holds the fact % | seconds |",
         "|" + "---|" * 8,
     ]
-    for names, found in _grouped(rows):
+    for names, found in _grouped([row for row in rows if row["program"] == "palimpsest"]):
         facts = [row["fact"] for row in found if row["fact"] is not None]
         shares = [share(row[name] for row in found) for name in ("tool", "arguments")]
         lines.append(_line(*names, len(found), *shares, share(facts), _middle(found, "seconds")))
+    if others := {row["id"] for row in rows if row["program"] != "palimpsest"}:
+        lines += [
+            "",
+            "| model | program | messages | answer or file holds what was asked % | seconds |",
+            "|" + "---|" * 5,
+        ]
+        for model, of_model in _by([row for row in rows if row["id"] in others], "model"):
+            for program, found in _by(of_model, "program"):
+                facts = share(row["fact"] for row in found)
+                lines.append(_line(model, program, len(found), facts, _middle(found, "seconds")))
+    return "\n".join(lines)
+
+
+def project_table(rows: Sequence[Row]) -> str:
+    lines = ["| model | program | projects | mended | otherwise | seconds |", "|" + "---|" * 6]
+    for model, of_model in _by(rows, "model"):
+        for program, found in _by(of_model, "program"):
+            ends = Counter(row["end"] for row in found)
+            mended = ends.pop("mended", 0)
+            told = ", ".join(f"{end} {count}" for end, count in ends.most_common())
+            lines.append(_line(model, program, len(found), mended, told, _middle(found, "seconds")))
+    return "\n".join(lines)
+
+
+def memory_table(rows: Sequence[Row]) -> str:
+    lines = ["| model | arm | questions | F1 | contained % | calls or tags % | words | seconds |", "|" + "---|" * 8]
+    for model, of_model in _by(rows, "model"):
+        for arm, found in _by(of_model, "arm"):
+            f1 = f"{statistics.mean(row['f1'] for row in found):.3f}"
+            shares = [share(row[name] for row in found) for name in ("contained", "clothed")]
+            lines.append(_line(model, arm, len(found), f1, *shares, _middle(found, "words"), _middle(found, "seconds")))
+    return "\n".join(lines)
+
+
+def speed_table(rows: Sequence[Row]) -> str:
+    lines = ["| model | place | step | first token s | tokens read | cached | whole s |", "|" + "---|" * 7]
+    for row in rows:
+        first = f"{row['first_s']:.1f}" if row["first_s"] is not None else "–"
+        counted = (row["read_tokens"], row["cached_tokens"])
+        lines.append(_line(row["model"], row["place"], row["step"], first, *counted, f"{row['seconds']:.1f}"))
     return "\n".join(lines)
 
 

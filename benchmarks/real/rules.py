@@ -16,13 +16,13 @@ RULES = {
     "call": "the answer is JSON, or holds a call of a tool",
     "fence": "the answer holds a code fence that the message did not ask for",
     "tags": "the answer holds a tag or a template's token: <tool…>, <function…>, <palimpsest…>, <|…|>, a comment",
-    "parrot": "8 words (14 CJK characters) in a row stand in the prompt and not in the user's messages",
+    "parrot": "8 words (14 CJK characters) in a row, or a whole answer of 5 (8), stand in the prompt alone",
     "echo": "the answer is the message, or its words in another order",
     "language": "the answer is in another script than the message",
     "loop": "the answer repeats itself until it ends",
     "refusal": "the answer refuses, where the bare model answers",
 }
-PARROT_WORDS, PARROT_CJK = 8, 14
+PARROT_WORDS, PARROT_CJK = (5, 8), (8, 14)  # of a whole answer, of a part of it
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ _CALL = re.compile(
     r"""[{\[]\s*"(name|function|tool|tool_name|arguments|parameters|tool_calls?)"\s*:"""  # JSON of a call
     r"""|\[TOOL_CALLS\]|<\|python_tag\|>|<start_function_call>"""
     r"""|\b(find_files|search_files|read_file|write_file|edit_file|apply_patch|run_command|memory_search|recall"""
-    r"""|remember|ask_user|fetch_url|open_skill|update_plan|delegate)\s*\(""",
+    r"""|remember|ask_user|fetch_url|open_skill|update_plan|delegate)\(""",
 )
 
 
@@ -94,7 +94,8 @@ def holds_tags(text: str) -> bool:
 def parroted(text: str, prompt: str, messages: Sequence[str]) -> str:
     """The first run of words that stands in the prompt and in none of the user's messages; "" if there is none."""
     own = "\n".join(messages)
-    for words, run in ((_words, PARROT_WORDS), (_cjk, PARROT_CJK)):
+    for words, (shortest, longest) in ((_words, PARROT_WORDS), (_cjk, PARROT_CJK)):
+        run = min(max(len(words(text)), shortest), longest)
         in_prompt, in_own = _runs(words(prompt), run), _runs(words(own), run)
         for gram in _grams(words(text), run):
             if gram in in_prompt and gram not in in_own:

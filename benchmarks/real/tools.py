@@ -8,23 +8,33 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.real.files import OFFICE, project
+from benchmarks.real.harnesses import Harness
 from benchmarks.real.plain import MESSAGES, load, shown
 from benchmarks.real.product import Call, Outcome, Product
 
+OF_MEMORY = {"remember", "memory_search"}
 MODE = ("--mode", "auto", "--max-calls", "6")
 
 
-def run(product: Product, folder: Path, half: str, limit: int) -> list[dict[str, Any]]:
-    """A row a message."""
+def run(product: Product, others: Sequence[Harness], folder: Path, half: str, limit: int) -> list[dict[str, Any]]:
+    """A row for each message and program. Others are not asked about a memory that they do not have."""
 
     workspace = product.workspace("memories", json.loads((MESSAGES / "memories.json").read_text("utf-8")))
     rows: list[dict[str, Any]] = []
     for item in load("tools", half, limit):
         office = project(folder / "office", OFFICE)
         outcome = product.send(product.copy(workspace), item["text"], office, *MODE)
-        rows.append(judged(item, outcome, office, half))
+        rows.append({"program": "palimpsest", **judged(item, outcome, office, half)})
         if half == "dev":
             print(line(rows[-1]), file=sys.stderr, flush=True)
+        if not OF_MEMORY.isdisjoint(item["calls"]):
+            continue
+        for other in others:
+            office = project(folder / "office", OFFICE)
+            answer, seconds = other.send(item["text"], office)
+            row = {name: item[name] for name in ("id", "language", "text")} | {"half": half, "program": other.name}
+            row |= {"answer": answer, "seconds": seconds, "fact": holds_fact(item, answer, office)}
+            rows.append(row)
     return rows
 
 
