@@ -85,7 +85,7 @@ def measured(model: Path, part: str, options: argparse.Namespace) -> list[dict[s
                 arms = options.arms
                 rows = reading.run(product, recorder, folder, options.locomo, options.window, options.limit, arms)
             case "speed":
-                rows = speed.run(product, folder)
+                rows = speed.run(product, folder, options.limit)
             case _:
                 print("left out: it needs --locomo FILE", file=sys.stderr)
     return [{"part": part, "model": model.stem, **row} for row in rows]

@@ -24,12 +24,13 @@ class Harness:
 
     def send(self, text: str, folder: Path) -> tuple[str, float]:
         """What it printed, and the seconds that it took."""
-        fields = {"text": shlex.quote(text), "url": self.url, "model": self.model}
+        command = self.command.replace("{text}", shlex.quote(text))
+        command = command.replace("{url}", self.url).replace("{model}", self.model)
         self.home.mkdir(parents=True, exist_ok=True)
         began = time.perf_counter()
         try:
             done = subprocess.run(
-                self.command.format(**fields),
+                command,
                 shell=True,
                 cwd=folder,
                 env={**os.environ, "HOME": str(self.home)},

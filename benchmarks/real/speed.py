@@ -14,12 +14,13 @@ STEPS = (
 )
 
 
-def run(product: Product, folder: Path) -> list[dict[str, Any]]:
-    """A row a step, outside of a project and in one. The server starts cold, and each place begins a new workspace."""
+def run(product: Product, folder: Path, limit: int) -> list[dict[str, Any]]:
+    """A row a step, outside of a project and, without a limit of 1, in one too. The server starts cold."""
     empty = folder / "empty"
     empty.mkdir(exist_ok=True)
     rows: list[dict[str, Any]] = []
-    for place, working in (("no project", empty), ("project", project(folder / "office", OFFICE))):
+    places = (("no project", empty), ("project", project(folder / "office", OFFICE)))
+    for place, working in places[: limit or None]:
         workspace = product.copy(product.workspace(place.replace(" ", "-")))
         for step, text, flags in STEPS:
             outcome = product.send(workspace, text, working, "--mode", "auto", "--max-calls", "1", *flags)

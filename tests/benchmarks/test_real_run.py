@@ -63,6 +63,6 @@ def test_questions_on_a_conversation_and_seconds(models: Path, tmp_path: Path) -
         ("product", "no-tools", "fts5", "newest", "nothing"), True
     )
     speed = {(row["place"], row["step"]): row for row in rows if row["part"] == "speed"}
-    assert len(speed) == 6
+    assert len(speed) == 3
     second = speed["no project", "second turn"]
     assert isinstance(second["cached_tokens"], int) and second["cached_tokens"] > 1000
