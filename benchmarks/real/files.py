@@ -27,13 +27,15 @@ OFFICE = {
 
 
 def project(folder: Path, files: Mapping[str, str]) -> Path:
-    """Writes the files into an empty folder, a Git repository, so that it is seen as a project."""
+    """Writes the files into an empty folder and commits them to Git, so that it is seen as a project."""
     shutil.rmtree(folder, ignore_errors=True)
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
+    author = ["-c", "user.name=benchmark", "-c", "user.email=benchmark@localhost"]
+    for command in (["init", "-q"], ["add", "."], ["commit", "-q", "--no-gpg-sign", "-m", "Begin"]):
+        subprocess.run(["git", *author, *command], cwd=folder, check=True)
     return folder
 
 

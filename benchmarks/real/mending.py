@@ -1,5 +1,6 @@
 """Five small projects, each with a test that fails: does the product mend the bug, and if not, where does it stop?"""
 
+import itertools
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -18,28 +19,30 @@ EDITS = {"edit_file", "write_file", "apply_patch"}
 def run(product: Product, others: Sequence[Harness], folder: Path, limit: int) -> list[dict[str, Any]]:
     """A row for each project and program."""
     workspace = product.workspace("bugs")
+    bugs = list(BUGS.items())[: limit or None]
     rows: list[dict[str, Any]] = []
-    for name, files in list(BUGS.items())[: limit or None]:
+    for name, files in bugs:
         place = project(folder / "bug", files)
         outcome = product.send(product.copy(workspace), MESSAGE, place, *MODE)
-        row = {
-            "id": name,
-            "program": "palimpsest",
-            "end": end_of(files, place, outcome.calls, outcome.status),
-            "calls": [[call.name, call.arguments] for call in outcome.calls],
-            "answer": outcome.text,
-            "error": outcome.error,
-            "seconds": outcome.seconds,
-        }
-        rows.append(row)
-        for other in others:
-            place = project(folder / "bug", files)
-            answer, seconds = other.send(MESSAGE, place)
-            end = "mended" if mended(files, place) else "not mended"
-            rows.append({"id": name, "program": other.name, "end": end, "answer": answer, "seconds": seconds})
-        for row in rows[-1 - len(others) :]:
-            print(f"{row['program']:12} {row['end']:16} {row['seconds']:5.0f} s {name}", file=sys.stderr, flush=True)
+        end = end_of(files, place, outcome.calls, outcome.status)
+        row = {"id": name, "program": "palimpsest", "end": end, "answer": outcome.text, "seconds": outcome.seconds}
+        calls = [[call.name, call.arguments, call.failed] for call in outcome.calls]
+        rows.append(row | {"calls": calls, "error": outcome.error})
+        print(line(rows[-1]), file=sys.stderr, flush=True)
+    for other, (name, files) in itertools.product(others, bugs):
+        place = project(folder / "bug", files)
+        answer, seconds = other.send(MESSAGE, place)
+        end = "mended" if mended(files, place) else "not mended"
+        rows.append({"id": name, "program": other.name, "end": end, "answer": answer, "seconds": seconds})
+        print(line(rows[-1]), file=sys.stderr, flush=True)
     return rows
+
+
+def line(row: Mapping[str, Any]) -> str:
+    calls = "; ".join(f"{name} {str(arguments)[:80]}" for name, arguments, _ in row.get("calls", ()))
+    return (
+        f"{row['program']:10} {row['end']:15} {row['seconds']:5.0f} s {row['id']} [{calls}] -> {row['answer'][-80:]!r}"
+    )
 
 
 def end_of(files: Mapping[str, str], folder: Path, calls: Sequence[Call], status: str) -> str:

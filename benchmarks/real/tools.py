@@ -17,25 +17,31 @@ MODE = ("--mode", "auto", "--max-calls", "6")
 
 
 def run(product: Product, others: Sequence[Harness], folder: Path, half: str, limit: int) -> list[dict[str, Any]]:
-    """A row for each message and program. Others are not asked about a memory that they do not have."""
-
+    """A row for each message and program. Each program gets all messages in turn, so that its prompt stays cached."""
     workspace = product.workspace("memories", json.loads((MESSAGES / "memories.json").read_text("utf-8")))
+    items = load("tools", half, limit)
     rows: list[dict[str, Any]] = []
-    for item in load("tools", half, limit):
+    for item in items:
         office = project(folder / "office", OFFICE)
         outcome = product.send(product.copy(workspace), item["text"], office, *MODE)
         rows.append({"program": "palimpsest", **judged(item, outcome, office, half)})
         if half == "dev":
             print(line(rows[-1]), file=sys.stderr, flush=True)
-        if not OF_MEMORY.isdisjoint(item["calls"]):
-            continue
-        for other in others:
-            office = project(folder / "office", OFFICE)
-            answer, seconds = other.send(item["text"], office)
-            row = {name: item[name] for name in ("id", "language", "text")} | {"half": half, "program": other.name}
-            row |= {"answer": answer, "seconds": seconds, "fact": holds_fact(item, answer, office)}
-            rows.append(row)
+    for other in others:
+        rows += [of_other(other, item, folder, half) for item in items if OF_MEMORY.isdisjoint(item["calls"])]
     return rows
+
+
+def of_other(other: Harness, item: Mapping[str, Any], folder: Path, half: str) -> dict[str, Any]:
+    """The row of another program, which is not asked about a memory that it does not have."""
+    office = project(folder / "office", OFFICE)
+    answer, seconds = other.send(item["text"], office)
+    fact = holds_fact(item, answer, office)
+    if half == "dev":
+        end = repr(answer.strip()[-100:])
+        print(f"{other.name:9} {'F' if fact else '-'} {seconds:5.0f} s {item['text'][:40]!r} -> {end}", file=sys.stderr)
+    row = {name: item[name] for name in ("id", "language", "text")}
+    return row | {"half": half, "program": other.name, "answer": answer, "seconds": seconds, "fact": fact}
 
 
 def judged(item: Mapping[str, Any], outcome: Outcome, office: Path, half: str) -> dict[str, Any]:
