@@ -16,6 +16,7 @@ from benchmarks.real.proxy import recording
 
 PARTS = ("plain", "tools", "project", "memory", "speed")
 HALVES = ("dev", "held-out")
+UNSEEN = {"answer", "bare", "calls", "error"}  # of the held-out half: figures alone are kept
 
 
 def main(arguments: list[str]) -> int:
@@ -88,7 +89,12 @@ def measured(model: Path, part: str, options: argparse.Namespace) -> list[dict[s
                 rows = speed.run(product, folder, options.limit)
             case _:
                 print("left out: it needs --locomo FILE", file=sys.stderr)
-    return [{"part": part, "model": model.stem, **row} for row in rows]
+    return [{"part": part, "model": model.stem, **seen(row)} for row in rows]
+
+
+def seen(row: dict[str, Any]) -> dict[str, Any]:
+    """The row without its answer, if it is of the held-out half."""
+    return {name: value for name, value in row.items() if row.get("half") != "held-out" or name not in UNSEEN}
 
 
 def _named(text: str) -> tuple[str, str]:

@@ -11,6 +11,7 @@ from benchmarks.real.files import OFFICE, project
 from benchmarks.real.harnesses import Harness
 from benchmarks.real.plain import MESSAGES, load, shown
 from benchmarks.real.product import Call, Outcome, Product
+from benchmarks.real.rules import holds_call
 
 OF_MEMORY = {"remember", "memory_search"}
 MODE = ("--mode", "auto", "--max-calls", "6")
@@ -46,6 +47,8 @@ def of_other(other: Harness, item: Mapping[str, Any], folder: Path, half: str) -
 
 def judged(item: Mapping[str, Any], outcome: Outcome, office: Path, half: str) -> dict[str, Any]:
     fact = holds_fact(item, outcome.text, office)
+    if fact and holds_call(outcome.text):
+        fact = False  # the words of a call are no answer
     tool, arguments = first_call(item["calls"], outcome.calls, fact=fact)
     exchange = outcome.exchanges[0] if outcome.exchanges else None
     return {

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.real.__main__ import seen
 from benchmarks.real.files import BUGS, OFFICE, project
 from benchmarks.real.mending import end_of, mended
 from benchmarks.real.plain import load
@@ -168,6 +169,12 @@ def test_a_limit_takes_messages_spread_over_all(part: str, half: str, count: int
 
 def test_answers_of_the_held_out_half_are_not_shown() -> None:
     row = {"part": "plain", "model": "m", "id": "secret", "language": "en", "against": ["call"], "rules": ["call"]}
+    assert seen({"half": "held-out", "id": "a", "answer": "x", "rules": []}) == {
+        "half": "held-out",
+        "id": "a",
+        "rules": [],
+    }
+    assert seen({"half": "dev", "answer": "x"}) == {"half": "dev", "answer": "x"}
     row |= {"answer": "{}", "error": "", "bare": "Hi", "first_s": 1.0, "seconds": 2.0}
     shown, hidden = tables([row | {"half": "dev"}]), tables([row | {"half": "held-out"}])
     assert "secret" in shown and "secret" not in hidden
