@@ -32,6 +32,7 @@ class ProbeResult(Struct, frozen=True, kw_only=True):
     window: int | None = None
     vision: bool | None = None
     tools: bool | None = None
+    slots: int | None = None
 
 
 async def probe_server(address: str, model: str, ask: JsonFetcher) -> ProbeResult:
@@ -61,6 +62,7 @@ async def _llamacpp(root: str, model: str, ask: JsonFetcher) -> ProbeResult | No
         window=_count(_object(props["default_generation_settings"]).get("n_ctx")) or _count(props.get("n_ctx")),
         vision=_flag(modalities.get("vision")),
         tools=_flag(caps.get("supports_tools")),
+        slots=_count(props.get("total_slots")),
         known_as=re.sub(r"^.*[/\\]", "", str(props.get("model_path") or "")[-500:]),
     )
 

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from msgspec import structs
 
-from foundation.bounded_json import BadJson, load_json
+from foundation.bounded_json import BadJson, Json, load_json
 from models.chat import errors
 from models.chat.errors import AttemptFailed, Endpoint
 from models.chat.http import HttpResponse, Transport
@@ -14,6 +14,7 @@ from models.chat.joined_text import joined_text
 from models.chat.openai import probe
 from models.chat.openai import request as openai_request
 from models.chat.openai.reply import OpenAIReplyReader
+from models.chat.openai.slots import ServerSlots
 from models.chat.port import AnswerEnd, Connected, Event, Profile, StopReason, with_window
 from models.chat.retry import with_retries
 from models.chat.spec import ModelSpec
@@ -36,6 +37,7 @@ class OpenAICompatible:
         self._profile = profile
         self._counter = Estimate()
         self._calibrated = False
+        self._slots = ServerSlots()
         self._flavour = spec.provider if spec.provider != "openai" else ""
         self.endpoint = Endpoint(spec.provider, spec.name, address, key_variable)
         headers: Mapping[str, str] = {"authorization": f"Bearer {key}"} if key else {}
@@ -55,6 +57,7 @@ class OpenAICompatible:
             return self._profile  # it tells none of these
         result = await probe.probe_server(self.endpoint.address, self.endpoint.model, self._transport.ask)
         self._flavour = result.server or self._flavour
+        self._slots.use(result.slots or 1)
         self._profile = probe.refine_profile(self._profile, result, self._settings)
         if result.server == "llamacpp" and not self._calibrated:
             await self.calibrate(SAMPLES)
@@ -93,8 +96,9 @@ class OpenAICompatible:
     async def close(self) -> None:
         await self._transport.close()
 
-    def body(self, request: Request) -> bytes:
-        """The exact bytes that are sent: equal for equal requests."""
+    def body(self, request: Request, slot: int | None = None) -> bytes:
+        """The exact bytes that are sent: equal for equal requests. `slot`: of a llama.cpp server."""
+        extra: Json = {"return_progress": True, "cache_prompt": True} if self._flavour == "llamacpp" else {}
         given, default = request.temperature, self._settings.temperature
         openai_itself = "api.openai.com" in self.endpoint.address
         return openai_request.openai_body(
@@ -102,14 +106,16 @@ class OpenAICompatible:
             model=self.endpoint.model,
             vision=self._profile.vision,
             native_tools=self._profile.tools,
-            extra={"return_progress": True, "cache_prompt": True} if self._flavour == "llamacpp" else {},
+            extra=extra if slot is None else extra | {"id_slot": slot},
             temperature=default if given is None else given,
             limit_name="max_completion_tokens" if openai_itself else "max_tokens",
         )
 
     async def _attempt(self, request: Request) -> AsyncGenerator[Event, None]:
+        conversation = request.cache_slot.conversation
         async with AsyncExitStack() as stack:
-            reply = await self._transport.post(stack, "/chat/completions", self.body(request))
+            body = self.body(request, self._slots.slot(conversation))
+            reply = await self._transport.post(stack, "/chat/completions", body)
             yield Connected()
             reader = OpenAIReplyReader(self._settings.limits)
             pieces = self._streamed(reply, reader) if await reply.is_stream() else self._at_once(reply, reader)
@@ -120,7 +126,9 @@ class OpenAICompatible:
                 raise AttemptFailed(errors.limit_error(self.endpoint, excess)) from excess
             for event in reader.finish():
                 yield event
-            yield reader.counted() or self._reckoned(request, reader.words)
+            usage = reader.counted() or self._reckoned(request, reader.words)
+            self._slots.learn(conversation, usage.cached_tokens)
+            yield usage
             yield AnswerEnd(reader.reason or StopReason.STOP)
 
     async def _streamed(self, reply: HttpResponse, reader: OpenAIReplyReader) -> AsyncGenerator[Event, None]:
