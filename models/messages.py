@@ -114,7 +114,7 @@ class Fact(Struct, frozen=True):
 
 
 class PromptCacheSlot(Struct, frozen=True):
-    """Whose request it is, for a model in this process that keeps what it computed of the prompt.
+    """Whose request it is, for a model that keeps what it computed of the prompt.
 
     `folder` is where it may be saved, with the `generation` of that folder; "" where nothing may be.
     """
@@ -143,7 +143,7 @@ class Request(Struct, frozen=True, kw_only=True):
     whole: tuple[RecalledSpan, ...] = ()  # whole passages that offline quotes from, best first; sent nowhere
     cited: tuple[Citation | None, ...] = ()  # of each message, for offline; sent nowhere
     notes: tuple[RecalledSpan, ...] = ()  # that the head or a change in the request holds, for offline; sent nowhere
-    cache_slot: PromptCacheSlot = PromptCacheSlot("")  # for mlx alone; sent nowhere
+    cache_slot: PromptCacheSlot = PromptCacheSlot("")  # for mlx, and for slots of llama.cpp
     superseded: dict[str, str] = {}  # by reference, for offline: the day on which its speaker said otherwise
 
     @property

@@ -44,7 +44,7 @@ from context.working_set.receipt import REDUCED, reduction_receipt, reductions_i
 from context.working_set.reductions import reduced, reductions_of
 from foundation.privacy import TextSource, clear
 from models.messages import Role, holds_nonce
-from models.tokens import REQUEST_OVERHEAD, tool_tokens
+from models.tokens import REQUEST_OVERHEAD
 
 
 class RequestAssembler:
@@ -60,14 +60,14 @@ class RequestAssembler:
         self._sources: HeadSources = self._reading.sources(components.sources.now())
         self._view: BranchView = self._reading.view
         self._offered = offered_tools(arguments, self._view)
-        in_text = arguments.profile.text_tools
-        self._tool_tokens = tool_tokens(self._offered.in_head, counting.counter, in_text=in_text)
+        self._tool_tokens = self._offered.head_tokens(counting)
+        self._head_counting = steady = counting.steady()  # decides what of the head fits
         self._page_room = components.pages.room(arguments.profile, self._budget) if self._reading.is_whole else 0
-        self._last = LastConversation(components, self._turn, arguments.profile, counting)
+        self._last = LastConversation(components, self._turn, arguments.profile, steady)
         self._stored_epoch: EpochState | None = None
         self._recall = MessageRecall(components, self._turn, arguments.profile, self._budget, counting)
         self._recall.is_wanted = arguments.recall
-        self._index = EpochIndex(components, counting, self._budget, arguments.profile)
+        self._index = EpochIndex(components, steady, self._budget, arguments.profile)
         self._nonces_seen = 0  # choices of the head's nonce that a text of the request holds
         self._is_reducing = False  # old tool results become lines with this request
         self._shortened: EpochState | None = None  # the state that reduced what the view has reduced
@@ -88,8 +88,9 @@ class RequestAssembler:
                 return self._assemble_within_budget(self._new_epoch(state.number + 1, NO_ROOM), True, NO_ROOM)
             head_budget = self._budget.shares[Layer.SYSTEM] + self._budget.shares[Layer.PROJECT]
             head = self._components.heads.counted(state, self._counting)
-            if new or head.tokens <= head_budget:
+            if head.tokens <= head_budget or (new and self._head_counting is self._counting):
                 raise
+            self._head_counting = self._counting
             return self._assemble_with(self._new_epoch(state.number + 1, HEAD_TOO_LARGE), True, HEAD_TOO_LARGE)
 
     # ── epoch ──
@@ -132,8 +133,8 @@ class RequestAssembler:
             self._sources,
             self._basis(),
             self._budget,
-            self._counting,
-            tools=self._tool_tokens,
+            self._head_counting,
+            tools=self._offered.head_tokens(self._head_counting),
             number=number,
             reason=reason,
             nonce=self._components.nonce(self._nonces_seen),
@@ -176,7 +177,8 @@ class RequestAssembler:
 
     def _add_pages(self, state: EpochState) -> EpochState:
         """Adds pages of the oldest turns to the epoch, where the model accepts images and the budget allows."""
-        other_tokens = self._history(state).tokens + self._fixed_tokens(state)
+        head = self._components.heads.counted(state, self._counting)
+        other_tokens = self._history(state).tokens + REQUEST_OVERHEAD + self._tool_tokens + head.tokens
         selection = self._components.pages.choose(
             PageRequest(
                 leaf=self._turn.leaf,
@@ -241,10 +243,6 @@ class RequestAssembler:
             hidden=state.hidden,
             nonce=state.nonce,
         )
-
-    def _fixed_tokens(self, state: EpochState) -> int:
-        head = self._components.heads.counted(state, self._counting)
-        return REQUEST_OVERHEAD + self._tool_tokens + head.tokens
 
     def _result(
         self,

@@ -9,13 +9,14 @@ from typing import Final
 
 from msgspec import Struct
 
-from context.assembly.tokens import Layer, MessagePiece
+from context.assembly.tokens import Layer, MessageCounter, MessagePiece
 from context.assembly.view import BranchView
 from context.types import AssemblyArguments
 from foundation.privacy import TextSource, clear
 from memory.tool_calls import tool_calls
 from models.chat.text_tools.prompt import stated_names, tools_text
 from models.messages import Text, Tool
+from models.tokens import tool_tokens
 
 TOOLS: Final = "tools"  # the kind of the injected part
 
@@ -26,10 +27,11 @@ class OfferedTools(Struct, frozen=True):
     tools: tuple[Tool, ...]
     piece: MessagePiece | None = None
     in_messages: bool = False
+    in_text: bool = False  # the model calls them in text
 
-    @property
-    def in_head(self) -> tuple[Tool, ...]:
-        return () if self.in_messages else self.tools
+    def head_tokens(self, counting: MessageCounter) -> int:
+        """Tokens of the tools that the head has."""
+        return 0 if self.in_messages else tool_tokens(self.tools, counting.counter, in_text=self.in_text)
 
 
 def offered_tools(given: AssemblyArguments, view: BranchView) -> OfferedTools:
@@ -46,7 +48,7 @@ def _in_text(tools: tuple[Tool, ...], wanted: Collection[str], view: BranchView,
     called = {call.name for entry in view.entries for call in tool_calls(entry)}
     new = [tool for tool in tools if tool.name not in known and (tool.name in wanted or tool.name in called)]
     if continuing and new and not known:  # the server has refused native tools within the turn: no message lists them
-        return OfferedTools(tools)
+        return OfferedTools(tools, in_text=True)
     if continuing or not new:
         return OfferedTools(tuple(tool for tool in tools if tool.name in known), in_messages=True)
     listed = known | {tool.name for tool in new}
