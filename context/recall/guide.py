@@ -20,13 +20,17 @@ def dates_in(text: str, citation: Citation, role: str | None, *, is_sure: bool) 
     return tuple((date.end, date.text) for date in written_dates(text, citation.time)) if citation.time else ()
 
 
-def guide_tokens(counting: MessageCounter) -> int:
-    """The tokens of the longest line behind a block."""
-    return counting.text(f"\n{prompt('approximate')} {prompt('recalled')}")
+def _guide(*, is_approximate: bool) -> str:
+    return f"{prompt('approximate')} {prompt('recalled')}" if is_approximate else prompt("recalled")
+
+
+def guide_tokens(counting: MessageCounter, *, is_approximate: bool) -> int:
+    """The tokens of the line behind a block."""
+    return counting.text(f"\n{_guide(is_approximate=is_approximate)}")
 
 
 def with_guide(parts: Sequence[RecalledSpan]) -> tuple[RecalledSpan, ...]:
     """The passages of a block, the first with the line behind it."""
     is_approximate = any(part.trust is Trust.APPROXIMATE and not part.unverified for part in parts)
-    guide = f"{prompt('approximate')} {prompt('recalled')}" if is_approximate else prompt("recalled")
+    guide = _guide(is_approximate=is_approximate)
     return tuple(replace(part, guide=guide if n == 0 else "") for n, part in enumerate(parts))

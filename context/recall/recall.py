@@ -139,8 +139,9 @@ def fit_passages(
 ) -> tuple[RecalledSpan, ...]:
     """Selects the passages that fit from the results of a search. `results` is None where there was no query."""
     cited = cited_parts(request.cited, max(limits.cited, limits.tokens), counting)
-    limits = replace(limits, tokens=limits.tokens - guide_tokens(counting))
     candidates = [hit for hit in results.hits if not _tells_nothing(hit, request)] if results else []
+    is_approximate = any(hit.trust is Trust.APPROXIMATE and not hit.unverified for hit in candidates)
+    limits = replace(limits, tokens=limits.tokens - guide_tokens(counting, is_approximate=is_approximate))
     served = _served(request, replace(results, hits=tuple(candidates)), limits.threshold) if results else 0.0
     if not served:
         candidates = []
