@@ -82,7 +82,7 @@ def summarise(
     room = limit - count(head) - sum(count(line) + 1 for line in carried)
     asked, room = _asked(entries, longest, room, count)
     facts_room = int(room * (FOCUS_FACTS_SHARE if wanted else FACTS_SHARE))
-    lines = _chosen_lines(entries, room - facts_room, count, wanted, brief=brief)
+    lines = _chosen_lines(entries, room - facts_room, count, wanted, "\n".join(asked).casefold(), brief=brief)
     room -= count("\n".join(lines)) + 1 if lines else 0
     facts = _facts(_ranked_facts(entries, before, wanted), "\n".join([*asked, *lines]), room, count)
     return "\n".join([head, *asked, *lines, *facts, *carried])
@@ -118,10 +118,11 @@ def _asked(entries: Sequence[SummaryEntry], longest: int, room: int, count: Coun
 
 
 def _chosen_lines(
-    entries: Sequence[SummaryEntry], room: int, count: CountTokens, focus: Focus, *, brief: bool
+    entries: Sequence[SummaryEntry], room: int, count: CountTokens, focus: Focus, asked: str, *, brief: bool
 ) -> list[str]:
-    """Lines of the most weight per token, in chronological order, under their days."""
-    units = _heaviest(_focused(units_of(entries, LONGEST_LINE), focus))
+    """Lines of the most weight per token, in chronological order, under their days; none that `asked` has."""
+    found = (unit for unit in units_of(entries, LONGEST_LINE) if unit.shown.removesuffix(" …").casefold() not in asked)
+    units = _heaviest(_focused(found, focus))
     if not units or room <= 0:
         return []
     has_own = any(entries[unit.turn].by_user for unit in units)

@@ -1,7 +1,8 @@
 """What recall need not bring: text that a summary in view holds, and a model's words for what the person says.
 
 A summary has the sentences of its turns, some of them shortened: a passage is in it where each of its sentences is. An
-answer says again what the person says where a text of theirs has HALF of its content terms and all of its values.
+answer says again what the person says where a text of theirs has HALF of the content terms and all values of those
+sentences of the answer that match the message.
 """
 
 from collections.abc import Iterable, Sequence
@@ -49,7 +50,7 @@ def without_held(hits: Sequence[Hit], summaries: Iterable[str], own: Sequence[st
         return kept
     said = (hit.snippet for hit in hits if hit.role == Role.USER and hit.origin is not Origin.ASSISTANT)
     known = [StatedText.of(text) for text in [*own[-MOST_OWN // 2 :], *said][:MOST_OWN]]
-    return [hit for hit in kept if hit.origin is not Origin.ASSISTANT or not _says_again(hit.snippet, known)]
+    return [hit for hit in kept if hit.origin is not Origin.ASSISTANT or not _says_again(hit, known)]
 
 
 def _is_held(text: str, held: frozenset[tuple[str, ...]]) -> bool:
@@ -62,6 +63,11 @@ def _runs(text: str) -> frozenset[tuple[str, ...]]:
     return frozenset(zip(words, words[1:], words[2:], strict=False)) or frozenset((word,) for word in words)
 
 
-def _says_again(text: str, known: Sequence[StatedText]) -> bool:
-    stated = StatedText.of(text)
+def _says_again(hit: Hit, known: Sequence[StatedText]) -> bool:
+    matching = [
+        piece.text
+        for piece in sentences(hit.snippet)
+        if any(piece.start <= start < piece.end for start, _ in hit.marks)
+    ]
+    stated = StatedText.of("\n".join(matching) or hit.snippet)
     return bool(stated.terms) and any(map(stated.is_said_by, known))
