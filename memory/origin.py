@@ -50,6 +50,16 @@ UNTRUSTED = "untrusted"
 """Meta of a tool result that nobody here wrote, and of a summary that covers one: what it was read from."""
 
 
+UNVERIFIED = "unverified"
+"""Meta of an answer: whether nothing was recalled for it and no tool ran in its turn. Answers of version 0.3.2 and
+before have none (memory/cold/unverified.py)."""
+
+UNVERIFIED_SPEAKER = "assistant, unverified"
+"""Who said it, in the citation of such an answer."""
+
+UNVERIFIED_DOUBT = "The assistant's own answer, unverified: nothing was recalled for it and no tool ran."
+
+
 def untrusted_source(newest_first: Iterable[Entry]) -> str:
     """What the newest of the entries with untrusted text was read from; "" where there is none."""
     marked = (entry for entry in newest_first if entry.kind in {EntryKind.TOOL_RESULT, EntryKind.SUMMARY})

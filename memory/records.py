@@ -32,6 +32,8 @@ VERSIONS = "versions"
 """Meta of a tool result: the numbers of the versions that the call made of the workspace's own files."""
 TRUST = "trust"
 """Meta of an entry whose text was uncertain already when it was stored: `{"trust": "approximate"}`."""
+UNTIMED = "untimed"
+"""Meta of an imported entry whose file named no time: its own is that of the import."""
 READ_BY = "read_by"
 """Meta of an entry from another device: the text recognition that read it there from a picture."""
 

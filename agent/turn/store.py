@@ -26,7 +26,7 @@ from foundation.privacy import EMPTY, Cleared, EchoFilter, clear, cleared_fields
 from foundation.text.analysis import TITLE
 from memory.errors import MemoryFailure, StoreFull
 from memory.memory import Memory
-from memory.origin import DERIVED_FROM, MEMORY_TOOLS, UNTRUSTED, Origin, origin_of, untrusted_source
+from memory.origin import DERIVED_FROM, MEMORY_TOOLS, UNTRUSTED, UNVERIFIED, Origin, origin_of, untrusted_source
 from memory.records import FAILURE, ONE_SHOT, STEERS, VERSIONS, Conversation, Entry, EntryDraft, EntryKind
 from memory.repetition import SourceText, is_copied, only_announces, passages_of_result, repeated_sources
 from models.chat.errors import KEPT
@@ -102,6 +102,7 @@ class StoredTurn:
         self._recalled: Sequence[RecalledSpan] = ()
         self._brought_back: list[SourceText] = []  # by the memory tools of this turn
         self._memory_results: list[str] = []  # of these tools, whole
+        self._ran_tools = False
 
     @property
     def conversation(self) -> Conversation:
@@ -243,6 +244,8 @@ class StoredTurn:
                 return *notices, events.Stopped(conversation.id, partial.id if partial else "", recorder.text)
             case AnswerEnd(reason=reason):
                 derived = self._derived_from(recorder.text, recorder.calls)
+                if not derived and not recorder.calls:
+                    derived = {UNVERIFIED: not (self._ran_tools or self._recalled or self._has_attachments)}
                 self._newest = stored = recorder.finish(reason=reason.value, **cost, **derived)
                 use_cited(self._memory, recorder.text, assembled.recalled)
                 return (
@@ -259,6 +262,10 @@ class StoredTurn:
                     code, title, message, hint, partial.id if partial else "", recorder.text
                 )
 
+    @property
+    def _has_attachments(self) -> bool:
+        return self._message is not None and "attachments" in self._message.meta
+
     def permitted(self, call: ToolCall) -> ToolCall:
         if self._echoes and self._tools.stores_arguments(call):  # what it writes, and what the person agrees to
             return msgspec.structs.replace(call, arguments=self._echoes.json(call.arguments))
@@ -270,6 +277,7 @@ class StoredTurn:
 
     def tool_result(self, call: ToolCall, output: ToolOutput, id_: Cleared, summary: str) -> Entry:
         output, summary = self._late_words.output_without(output), self._late_words.without(summary)
+        self._ran_tools = True
         meta: dict[str, object] = {"call_id": call.id, "name": call.name, "failed": output.failed}
         if summary:
             meta[SUMMARY] = self._echoes.shortened(summary, MAX_SUMMARY)

@@ -7,6 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from context.assembly.tokens import MessageCounter, fit_lines
+from context.recall.guide import dates_in
 from foundation.citations import cited_refs, remove_citations
 from foundation.errors import PalimpsestError
 from foundation.privacy import TextSource, clear
@@ -32,6 +33,12 @@ class CitablePassage(Protocol):
 
     @property
     def citation(self) -> Citation: ...
+
+    @property
+    def role(self) -> str | None: ...
+
+    @property
+    def unverified(self) -> bool: ...
 
 
 class CitedMessage(Struct, frozen=True):
@@ -101,7 +108,21 @@ def whole_passages(
 
 def _part(passage: CitablePassage, text: str, rank: int) -> RecalledSpan:
     return RecalledSpan(
-        text, passage.citation, passage.trust, 1.0, passage.citation.time, rank, cited=True, nonce=SAMPLE_NONCE
+        text,
+        passage.citation,
+        passage.trust,
+        1.0,
+        passage.citation.time,
+        rank,
+        cited=True,
+        nonce=SAMPLE_NONCE,
+        dates=dates_in(
+            text,
+            passage.citation,
+            passage.role,
+            is_sure=passage.unverified or passage.trust is not Trust.APPROXIMATE,
+        ),
+        unverified=passage.unverified,
     )
 
 

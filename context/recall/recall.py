@@ -8,12 +8,15 @@ from msgspec.structs import replace
 
 from context.assembly.tokens import MessageCounter, fit_lines
 from context.recall.citations import CitablePassage, cited_parts
+from context.recall.guide import dates_in, guide_tokens
+from context.recall.held import without_held
 from context.recall.need import asks, message_features, passage_likelihood, recall_likelihood, says_nothing
 from context.settings import ContextSettings
 from foundation.clock import iso
 from foundation.privacy import TextSource, clear
 from foundation.text.analysis import tokens
 from foundation.text.folding import is_unspaced
+from foundation.text.repeats import without_repeats
 from foundation.text.sentences import is_question, sentences
 from foundation.text.similarity import Shingles, alike, shingles
 from foundation.trust import Citation, Trust
@@ -59,6 +62,8 @@ class RecallRequest(Struct, frozen=True):
     shown: tuple[tuple[str, str], ...] = ()  # recalled passages still in view: reference, text
     cited: tuple[CitablePassage, ...] = ()  # passages cited in the message; `text` does not contain the citations
     off_branch: Callable[[Collection[int]], frozenset[int]] = on_branch
+    summaries: tuple[str, ...] = ()  # texts of those in view
+    own: tuple[str, ...] = ()  # the person's messages in view
 
 
 class RecallLimits(Struct, frozen=True):
@@ -135,10 +140,13 @@ def fit_passages(
     """Selects the passages that fit from the results of a search. `results` is None where there was no query."""
     cited = cited_parts(request.cited, max(limits.cited, limits.tokens), counting)
     candidates = [hit for hit in results.hits if not _tells_nothing(hit, request)] if results else []
+    is_approximate = any(hit.trust is Trust.APPROXIMATE and not hit.unverified for hit in candidates)
+    limits = replace(limits, tokens=limits.tokens - guide_tokens(counting, is_approximate=is_approximate))
     served = _served(request, replace(results, hits=tuple(candidates)), limits.threshold) if results else 0.0
     if not served:
         candidates = []
     hits = [hit for hit in candidates if not _in_view(hit, request) and not _is_cited(hit, cited)]
+    hits = without_held(hits, request.summaries, request.own)
     by_id = {hit.id: hit for hit in candidates}
     best = max((hit.score for hit in candidates), default=0.0)  # those in view included: they may say it all
     likelihood = results.likelihood if results else 0.0
@@ -240,6 +248,13 @@ def _part(  # noqa: PLR0917 — all are needed
         superseded=superseded,
         nonce=SAMPLE_NONCE,
         likelihood=round(likelihood, 4),
+        dates=dates_in(
+            text,
+            hit.citation,
+            hit.role,
+            is_sure=hit.is_dated and (hit.unverified or hit.trust is not Trust.APPROXIMATE),
+        ),
+        unverified=hit.unverified,
     ), hit.entry or 0
 
 
@@ -247,9 +262,9 @@ def _fitted(hit: Hit, limit: int, counting: MessageCounter) -> str:
     """The passage where it fits, with its further parts where they do; else the sentence that matches best, with what
     fits before and behind it."""
     whole = hit.snippet
-    text, omitted = fit_lines(clear(whole.strip(), TextSource.OTHER), limit, counting, "…")
+    text, omitted = fit_lines(clear(without_repeats(whole.strip()), TextSource.OTHER), limit, counting, "…")
     if not omitted:
-        excerpts = clear(hit.excerpts.strip(), TextSource.OTHER) if hit.further else text
+        excerpts = clear(without_repeats(hit.excerpts.strip()), TextSource.OTHER) if hit.further else text
         return excerpts if counting.text(excerpts) <= limit else text
     parts = list(sentences(whole))
     words = [
@@ -302,7 +317,7 @@ def _fit_by_value(
     room = limits.tokens - counting.text(recalled_block(cited or frame))
     remaining = [_Cost.of(part, counting) for part in parts]
     while remaining and len(chosen) < limits.most:
-        best = max(remaining, key=lambda cost: cost.value[cost.key in labels])
+        best = max(remaining, key=lambda cost: (not cost.passage[0].unverified, cost.value[cost.key in labels]))
         remaining.remove(best)
         tokens = best.tokens[best.key in labels]
         share = LEAST_SHARE if limits.tokens - room < FREE_TOKENS else WORTHWHILE
