@@ -243,13 +243,15 @@ def summary_task(planned: PlannedCompaction, text_of: Callable[[Entry], str], co
 
 
 def summary_entries(entries: Sequence[Entry], text_of: Callable[[Entry], str]) -> tuple[SummaryEntry, ...]:
-    """The entries as a summariser reads them: without private text, secrets, and plans of the model."""
+    """The entries as a summariser reads them: without private text, secrets, plans of the model and malformed calls."""
     return tuple(
         SummaryEntry(
             reference(entry.id), label(entry.speaker or entry.role.value), entry.role is Role.USER, entry.time, text
         )
         for entry in entries
-        if not is_checklist(entry) and (text := neutralise(clear(text_of(entry), TextSource.OTHER)))
+        if not is_checklist(entry)
+        and entry.is_evidence
+        and (text := neutralise(clear(text_of(entry), TextSource.OTHER)))
     )
 
 

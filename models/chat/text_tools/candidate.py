@@ -53,6 +53,8 @@ _PARAMETER: Final = re.compile(
     re.DOTALL,
 )
 _ECHO_END: Final = re.compile(r"/>|</[\w-]*>")
+_ANY_TAG: Final = re.compile(r"</?[\w-]+[^<>]*>|\s+")
+_MAX_ECHO: Final = 20_000  # characters
 _PARAMETER_BEGUN: Final = re.compile(r"<(?:parameter(?:=|\s)|arg_key>)")
 _NAME: Final = re.compile(r"(?:to=)?(?:functions?\.)?(?P<name>[\w-]{1,80})(?::\d{1,3})?")
 _ROLES: Final = frozenset({"json", "assistant", "commentary", "analysis", "function", "code", "tool"})
@@ -79,12 +81,12 @@ class Candidate:
     def __init__(self, tools: Mapping[str, Tool], *, may_echo: bool = False) -> None:
         self.text = ""
         self.calls: list[WrittenCall] = []
-        self.is_marked = self.is_damaged = self.is_echo = False
+        self.is_marked = self.is_damaged = self.is_echo = self.is_whole_echo = False
         self._may_echo = may_echo
         self._tools = tools
         self._at = 0
         self._name = ""  # of the call whose arguments follow
-        self._names = 0
+        self._names = self._fences = 0
         self._parameters: dict[str, str] = {}
         self._in_item = False
         self._scanned = self._depth = 0  # of the value at `_at`
@@ -96,10 +98,11 @@ class Candidate:
 
     @property
     def body(self) -> str:
-        """The text without the tags around it."""
-        end = self.text.rfind("</") if self.text.rstrip().endswith(">") else -1
-        match = _NOISE.match(self.text)
-        return self.text[match.end() if match else 0 : end if end > 0 else None].strip()
+        """The text that was read, without the tags around it."""
+        text = self.text if self.is_echo else self.text[: self._at]
+        end = text.rfind("</") if text.rstrip().endswith(">") else -1
+        match = _NOISE.match(text)
+        return text[match.end() if match else 0 : end if end > 0 else None].strip()
 
     def feed(self, text: str) -> Shape:
         self.text += text
@@ -111,11 +114,17 @@ class Candidate:
                 break
         return Shape.TEXT if len(self.text) > MAX_CHARS else Shape.OPEN
 
-    def close(self) -> bool:
-        """Takes the end of the text. Returns whether all of it is calls."""
+    def close(self) -> Shape:
+        """Takes the end of the text. OPEN: all of it is calls, or damaged ones."""
+        if self.is_echo:
+            end = _ECHO_END.search(self.text)
+            self.is_whole_echo = end is not None and not _ANY_TAG.sub("", self.text[end.end() :])
+            return Shape.OPEN if self.is_whole_echo else Shape.TEXT
         self._end_item()
         rest = self.text[self._at :].strip("`~ \n\t")
-        return bool(self.calls) and not self.is_damaged and (not rest or _UNFINISHED.fullmatch(rest) is not None)
+        if not self.calls and not self.is_damaged:
+            return Shape.TEXT
+        return Shape.FOLLOWED if rest and _UNFINISHED.fullmatch(rest) is None else Shape.OPEN
 
     def _step(self) -> Shape:
         if self.is_echo or (self._may_echo and self._at == 0 and self.text[0] == "<" and self._begins_echo()):
@@ -128,7 +137,7 @@ class Candidate:
         noise = _NOISE.match(text, at)
         if noise and not (noise.end() == len(text) and (noise[0][0] in "`~" or noise[0][:2].upper() == "[C")):
             self._take_noise(noise[0])
-            return Shape.OPEN
+            return Shape.TEXT if self._fences > 1 and not self.calls and not self.is_damaged else Shape.OPEN
         if is_last and _UNFINISHED.fullmatch(rest) and (rest[0] != "<" or _is_known_tag(rest)):
             return Shape.OPEN
         if rest[0] == "<":
@@ -145,15 +154,12 @@ class Candidate:
         return any(echo.startswith(tag) or tag.startswith(echo) for echo in _ECHOES)
 
     def _take_echo(self) -> Shape:
-        tag = self.text[1:20]
-        self.is_echo = any(tag.startswith(echo) for echo in _ECHOES)
-        if not self.is_echo:
-            return Shape.OPEN
-        end = _ECHO_END.search(self.text)
-        return Shape.TEXT if end and _prose_after(self.text, end.end()) else Shape.OPEN
+        self.is_echo = any(self.text[1:20].startswith(echo) for echo in _ECHOES)
+        return Shape.TEXT if len(self.text) > _MAX_ECHO else Shape.OPEN  # its end decides
 
     def _take_noise(self, noise: str) -> None:
         self.is_marked = self.is_marked or noise[0] in "<["
+        self._fences += noise[0] in "`~"
         if noise.startswith("</"):
             self._end_item()
         self._at += len(noise)
@@ -193,10 +199,10 @@ class Candidate:
         if match is None:
             return self._otherwise()
         name, end = match["name"], match.end()
-        is_python = any(tool.startswith(name) for tool in (*self._tools, "print")) and not self._name
+        may_be_python = match[0] == name and not self._name and self._begins_any(name)
         if self.text[end : end + 2] in {"", ".", ":", "="}:  # more of the name may come
-            return Shape.OPEN if is_python or (self.is_marked and not self.calls) else self._otherwise()
-        if self.text[end] == "(" and is_python and name in {*self._tools, "print"}:
+            return Shape.OPEN if self.is_marked or may_be_python else self._otherwise()
+        if self.text[end] == "(" and may_be_python and name in {*self._tools, "print"}:
             self._scanned = end
             return self._take_value()
         self._names += 1
@@ -207,6 +213,9 @@ class Candidate:
         self._name = self._name if name in _ROLES else name
         self._at = end
         return Shape.OPEN
+
+    def _begins_any(self, name: str) -> bool:
+        return any(tool.startswith(name) for tool in (*self._tools, "print"))
 
     def _take_value(self) -> Shape:
         """Takes a bracketed value, or a call in Python's syntax."""
@@ -250,10 +259,7 @@ class Candidate:
 
     def _take_arguments(self, source: str) -> None:
         arguments = json_object(source)
-        if arguments is None:
-            self.is_damaged = True
-        else:
-            self.calls.append(WrittenCall(self._name, arguments))
+        self.calls.append(WrittenCall(self._name, arguments or {}, unreadable=source if arguments is None else ""))
         self._forget_item()
 
     def _end_item(self) -> None:
@@ -265,8 +271,14 @@ class Candidate:
         self._name, self._parameters, self._in_item, self._names = "", {}, False, 0
 
 
-def _prose_after(text: str, at: int) -> bool:
-    return bool(re.sub(r"</?[\w-]+[^<>]*>?|\s", "", text[at:]))
+def is_written_call(text: str) -> bool:
+    """Whether the whole text is a call, of whatever tool, or repeats tags of the prompt: no answer to anybody."""
+    stripped = text.strip()
+    if stripped[:1] not in {"{", "[", "<", "`", "~"}:
+        return False
+    candidate = Candidate({}, may_echo=True)
+    is_whole = candidate.feed(stripped) is Shape.OPEN and candidate.close() is Shape.OPEN
+    return is_whole and all(call.is_explicit for call in candidate.calls)
 
 
 def _is_known_tag(text: str) -> bool:

@@ -7,7 +7,7 @@ tags that only calls have it counts though text follows, which the model made up
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from typing import Final
 from uuid import uuid4
 
@@ -62,26 +62,20 @@ class TextCallReader:
     def feed(self, text: str) -> Iterator[TextChunk | ToolCall]:
         pending = text
         while pending and not self.is_over:
-            if self._candidate is None:
+            if (candidate := self._candidate) is None:
                 pending = yield from self._outside(pending)
-                continue
-            shape, pending = self._candidate.feed(pending), ""
-            if shape is Shape.TEXT:
-                pending = yield from self._reject(self._candidate)
-            elif shape is Shape.FOLLOWED:
-                pending = yield from self._settle(self._candidate, is_followed=True)
+            elif (shape := candidate.feed(pending)) is Shape.OPEN:
+                return
+            else:
+                pending = yield from self._settle(candidate, shape)
 
     def finish(self) -> Iterator[TextChunk | ToolCall]:
         """Yields what was held back: the calls, or text."""
         while (candidate := self._candidate) is not None:
-            is_whole = candidate.close()
-            if is_whole or candidate.is_damaged or candidate.is_echo:
-                rest = yield from self._settle(candidate, is_followed=False)
-            else:
-                rest = yield from self._reject(candidate)
+            rest = yield from self._settle(candidate, candidate.close())
             yield from self.feed(rest)
 
-    def _outside(self, text: str) -> Iterator[TextChunk | ToolCall]:
+    def _outside(self, text: str) -> Generator[TextChunk, None, str]:
         """Gives text out up to where a call may begin; returns the rest."""
         if self._may_open(text[0]):
             self._candidate = Candidate(self._tools, may_echo=self._chars == 0 or not self._said.strip())
@@ -89,7 +83,7 @@ class TextCallReader:
         match = _NEXT.search(text, 1) if text[0] != "\n" else None
         end = 1 if text[0] == "\n" else len(text) if match is None else match.start()
         indent = len(text) - len(text.lstrip(" "))
-        if not self._line and 0 < indent < end:
+        if not self._line.strip() and 0 < indent < end:
             end = indent
         yield from self._say(text[:end])
         return text[end:]
@@ -99,13 +93,18 @@ class TextCallReader:
             return False
         line = self._line
         if char in "<[" and (not line or line[-1].isspace()) and not line.startswith("    "):
-            if char == "<" or not line.strip():
-                return not (line.lstrip().startswith(">") or line.count("`") % 2)
-        is_begin = len(line) <= 3 and not line.strip() and not self._is_muted and not self._explains
-        return is_begin and _OPENER.match(char) is not None
+            return not (line.lstrip().startswith(">") or line.count("`") % 2)
+        return self._is_free and len(line) <= 3 and _OPENER.match(char) is not None
 
-    def _settle(self, candidate: Candidate, *, is_followed: bool) -> Iterator[TextChunk | ToolCall]:
-        calls = self._judge(candidate, is_followed=is_followed)
+    @property
+    def _is_free(self) -> bool:
+        """Whether a call without tags of its own may begin here."""
+        return not (self._line.strip() or self._is_muted or self._explains)
+
+    def _settle(self, candidate: Candidate, shape: Shape) -> Generator[TextChunk | ToolCall, None, str]:
+        """Yields the calls of the stretch, or its first character as text; returns the rest, which is read again."""
+        is_followed = shape is Shape.FOLLOWED
+        calls = self._judge(candidate, is_followed=is_followed) if shape is not Shape.TEXT else []
         if not calls:
             return (yield from self._reject(candidate))
         self._candidate, self.is_over = None, is_followed
@@ -114,8 +113,7 @@ class TextCallReader:
             yield call
         return ""
 
-    def _reject(self, candidate: Candidate) -> Iterator[TextChunk]:
-        """Gives out the first character as text; returns the rest, which is read again."""
+    def _reject(self, candidate: Candidate) -> Generator[TextChunk, None, str]:
         self._candidate, text = None, candidate.text
         self._is_muted = self._is_muted or text[0] in "{[`~"
         self._explains = self._explains or bool(candidate.calls)
@@ -127,6 +125,8 @@ class TextCallReader:
         """The calls that are made, malformed ones among them; none if the stretch is text."""
         is_marked = candidate.is_marked and not candidate.is_fenced
         lead = self._said.strip()
+        if not (candidate.is_marked or candidate.is_whole_echo or self._is_free):
+            return []
         if (is_followed and not is_marked) or _EXPLAINS.search(lead.rpartition("\n\n")[2][-300:]):
             return []
         fitting = [fitting_call(call, self._tools) for call in candidate.calls]
@@ -136,7 +136,7 @@ class TextCallReader:
         if len(lead) > MAX_LEAD_OF_MISTAKE or (self._wants_data and not is_marked):
             return []
         if candidate.is_damaged or not candidate.calls:
-            return [ToolCall(_new_id(), "", candidate.body)] if is_marked or candidate.is_echo else []
+            return [ToolCall(_new_id(), "", candidate.body)] if is_marked or candidate.is_whole_echo else []
         is_explicit = candidate.is_marked or all(call.is_explicit for call in candidate.calls)
         return [_tool_call(call) for call in candidate.calls] if is_explicit else []
 
@@ -164,7 +164,7 @@ class TextCallReader:
 
 
 def _tool_call(call: WrittenCall) -> ToolCall:
-    return ToolCall(_new_id(), call.name, json.dumps(call.arguments, ensure_ascii=False))
+    return ToolCall(_new_id(), call.name, call.unreadable or json.dumps(call.arguments, ensure_ascii=False))
 
 
 def _new_id() -> str:

@@ -18,17 +18,23 @@ ARGUMENT_KEYS: Final = ("arguments", "parameters", "args", "input")
 WRAPPER_KEYS: Final = ("tool_calls", "tool_call", "function_call", "function")
 SIDE_KEYS: Final = ("id", "type", "index")
 _TYPES: Final = frozenset({"function", "tool_use", "tool_call", "function_call"})
+UNREADABLE_CALL: Final = "unreadable_call"
+"""Name under which a call without a name is sent to a server that wants names."""
 _MAX_PYTHON: Final = 50_000  # characters
 _MAX_WRAPPERS: Final = 4
 _CONSTANTS: Final = {"true": True, "false": False, "null": None}
 
 
 class WrittenCall(Struct, frozen=True):
-    """A call as the model wrote it. `is_explicit`: the arguments were written apart from the name."""
+    """A call as the model wrote it. `is_explicit`: the arguments were written apart from the name.
+
+    `unreadable`: what stands in their place, if they are no object.
+    """
 
     name: str
     arguments: Json
     is_explicit: bool = True
+    unreadable: str = ""
 
 
 def json_calls(source: str) -> tuple[WrittenCall, ...]:
@@ -65,7 +71,7 @@ def python_calls(source: str, tools: Mapping[str, Tool]) -> tuple[WrittenCall, .
 def fitting_call(call: WrittenCall, tools: Mapping[str, Tool]) -> WrittenCall | None:
     """The call of an offered tool with arguments of its schema's types; None if it does not fit."""
     tool = tools.get(call.name)
-    if tool is None:
+    if tool is None or call.unreadable:
         return None
     fields = fields_of(tool)
     given = {name: value for name, value in call.arguments.items() if value is not None or name not in fields}
@@ -109,9 +115,10 @@ def _call_of(given: Json) -> tuple[WrittenCall, ...]:
     for argument_key in ARGUMENT_KEYS:
         if argument_key in given:
             arguments = _object(given[argument_key])
-            if arguments is None or ("properties" in arguments and "type" in arguments):  # the definition of a tool
-                return ()
-            return (WrittenCall(name, arguments),)
+            if arguments is None:
+                return (WrittenCall(name, {}, unreadable=str(given[argument_key])),)
+            is_definition = "properties" in arguments and "type" in arguments
+            return () if is_definition else (WrittenCall(name, arguments),)
     flat = {field: value for field, value in given.items() if field not in {key, "type", "id"}}
     return (WrittenCall(name, flat, is_explicit=False),)
 
@@ -152,4 +159,3 @@ def _literal(node: ast.expr) -> Any:
         return json.loads(json.dumps(ast.literal_eval(node)))
     except TypeError as error:  # bytes or a set
         raise ValueError from error
-
