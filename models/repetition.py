@@ -44,7 +44,7 @@ def _borders(text: str) -> list[int]:
 
 _LEAST: Final = 240  # repeated characters of prose
 _LEAST_OF_WORD: Final = 600  # of a run of letters alone: “hahaha”
-_LEAST_ELSEWHERE: Final = 3_000  # of figures, rules and tables, in code, and where the user asks for a repetition
+_LEAST_ELSEWHERE: Final = 3_000  # of figures, rules and tables, and in code
 _TIMES: Final = 6
 _STEP: Final = 64  # characters between two checks
 _KEY: Final = 24  # characters of the end that occur before, if it repeats
@@ -53,9 +53,7 @@ _KEY: Final = 24  # characters of the end that occur before, if it repeats
 class RepetitionGuard:
     """Watches a stream of text for a model in a loop."""
 
-    def __init__(self, *, is_asked_for: bool = False) -> None:
-        """`is_asked_for`: the user may want a repetition."""
-        self._is_asked_for = is_asked_for
+    def __init__(self) -> None:
         self._tail = ""
         self._unseen = self._fences = 0
 
@@ -71,8 +69,8 @@ class RepetitionGuard:
         return loop is not None and len(self._tail) - loop[0] >= self._least(loop[1])
 
     def _least(self, unit: str) -> int:
-        is_prose = any(char.isalpha() for char in unit) and "|" not in unit
-        if self._is_asked_for or self._fences % 2 or not is_prose:
+        is_prose = any(char.isalpha() for char in unit) and not ("|" in unit and "\n" in unit)
+        if self._fences % 2 or not is_prose:
             return _LEAST_ELSEWHERE
         return _LEAST_OF_WORD if unit.isalpha() else _LEAST
 

@@ -19,8 +19,8 @@ from foundation.text.similarity import Shingles, alike, shingles
 from foundation.trust import Citation, Trust
 from memory.origin import Origin
 from memory.search import Hit, Query, SearchResults
-from models.fence import SAMPLE_NONCE
 from models.chat.text_tools.candidate import is_written_call
+from models.fence import SAMPLE_NONCE
 from models.messages import Role
 from models.recalled import RecalledSpan, passage_lines, recalled_block, shared_label
 

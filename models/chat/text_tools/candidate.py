@@ -106,6 +106,8 @@ class Candidate:
 
     def feed(self, text: str) -> Shape:
         self.text += text
+        if self._may_echo and self.text[0] == "<" and self._begins_echo():
+            return Shape.TEXT if len(self.text) > _MAX_ECHO else Shape.OPEN  # its end decides
         while self._at < len(self.text):
             before, scanned = self._at, self._scanned
             if (shape := self._step()) is not Shape.OPEN:
@@ -127,8 +129,6 @@ class Candidate:
         return Shape.FOLLOWED if rest and _UNFINISHED.fullmatch(rest) is None else Shape.OPEN
 
     def _step(self) -> Shape:
-        if self.is_echo or (self._may_echo and self._at == 0 and self.text[0] == "<" and self._begins_echo()):
-            return self._take_echo()
         if self._scanned:
             return self._take_value()
         text, at = self.text, self._at
@@ -151,11 +151,8 @@ class Candidate:
 
     def _begins_echo(self) -> bool:
         tag = self.text[1:20]
-        return any(echo.startswith(tag) or tag.startswith(echo) for echo in _ECHOES)
-
-    def _take_echo(self) -> Shape:
-        self.is_echo = any(self.text[1:20].startswith(echo) for echo in _ECHOES)
-        return Shape.TEXT if len(self.text) > _MAX_ECHO else Shape.OPEN  # its end decides
+        self.is_echo = any(tag.startswith(echo) for echo in _ECHOES)
+        return self.is_echo or any(echo.startswith(tag) for echo in _ECHOES)
 
     def _take_noise(self, noise: str) -> None:
         self.is_marked = self.is_marked or noise[0] in "<["

@@ -55,7 +55,7 @@ async def _answer(request: Request, profile: Profile, send: Send) -> AsyncGenera
     """The events with calls for the text that is one. What a model adds after its calls is cut off with the answer."""
     question = _question(request)
     reader = TextCallReader(request.tools, question) if request.tools and profile.calls_tools else None
-    answer = _TextAnswer(reader, wants_repetition=_REPETITION.search(question) is not None)
+    answer = _TextAnswer(reader, stops_loops=not wants_repetition(question))
     async with aclosing(send(request)) as events:
         async for event in events:
             for shown in answer.take(event):
@@ -71,18 +71,23 @@ def _question(request: Request) -> str:
     return "\n".join(part.text for part in parts if isinstance(part, Text) and not part.injected)
 
 
+def wants_repetition(question: str) -> bool:
+    """Whether the user may want the same text many times."""
+    return _REPETITION.search(question) is not None
+
+
 class _TextAnswer:
     """One answer. Its written calls come at its end, so that an answer that breaks off has none.
 
     Calls of the server's own win: a call that is written beside one is the same call. A model in a loop is stopped.
     """
 
-    def __init__(self, reader: TextCallReader | None, *, wants_repetition: bool) -> None:
+    def __init__(self, reader: TextCallReader | None, *, stops_loops: bool) -> None:
         self._reader = reader
         self._calls: list[ToolCall] = []
         self._has_native = False
-        self._guard = RepetitionGuard(is_asked_for=wants_repetition)
-        self._reasoning_guard = RepetitionGuard(is_asked_for=wants_repetition)
+        self._stops_loops = stops_loops
+        self._guard, self._reasoning_guard = RepetitionGuard(), RepetitionGuard()
         self.is_over = False
 
     def take(self, event: Event) -> Iterator[Event]:
@@ -91,11 +96,11 @@ class _TextAnswer:
                 yield from self._text(self._reader.feed(text) if self._reader else iter((event,)))
                 if self._reader and self._reader.is_over:
                     yield from self._end(*self._calls, AnswerEnd(StopReason.TOOL_CALLS))
-                elif self._guard.feed(text):
+                elif self._stops_loops and self._guard.feed(text):
                     yield from (*self._rest(), *self._end(AnswerEnd(StopReason.REPETITION)))
             case ReasoningChunk(text=text):
                 yield event
-                if self._reasoning_guard.feed(text):
+                if self._stops_loops and self._reasoning_guard.feed(text):
                     yield from (*self._rest(), *self._end(AnswerEnd(StopReason.REPETITION)))
             case ToolCall():
                 self._has_native = True

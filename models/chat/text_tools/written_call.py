@@ -1,4 +1,4 @@
-"""Decodes a written call: JSON of any common shape, or a call in Python's syntax. Checks it against the offered tools."""
+"""Decodes a written call: JSON of any common shape, or a call in Python's syntax. Checks it by the offered tools."""
 
 import ast
 import json
@@ -138,13 +138,12 @@ def _plain_name(name: str) -> str:
 
 def _python_call(node: ast.expr, tools: Mapping[str, Tool]) -> WrittenCall:
     """Raises ValueError for anything but a call of an offered tool with literal arguments."""
-    if not isinstance(node, ast.Call):
-        raise ValueError
-    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-    if name == "print" and len(node.args) == 1:
-        return _python_call(node.args[0], tools)
-    if name not in tools or (node.args and len(node.args) + len(node.keywords) > len(fields_of(tools[name]))):
-        raise ValueError
+    function = node.func if isinstance(node, ast.Call) else None
+    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    if not isinstance(node, ast.Call) or (name not in tools and name != "print"):
+        raise ValueError(name)
+    if name == "print":
+        return _python_call(node.args[0] if node.args else node.func, tools)
     arguments = dict(zip(fields_of(tools[name]), map(_literal, node.args), strict=False))
     arguments |= {keyword.arg or "": _literal(keyword.value) for keyword in node.keywords}
     if "" in arguments:

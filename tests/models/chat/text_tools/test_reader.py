@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from models.chat.port import TextChunk
-from models.chat.text_tools.prompt import call_text
 from models.chat.text_tools.candidate import is_written_call
+from models.chat.text_tools.prompt import call_text
 from models.chat.text_tools.reader import TextCallReader
 from models.messages import Tool
 
