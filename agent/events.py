@@ -328,7 +328,7 @@ class UsageKnown(Struct, frozen=True):
 
 
 class AnswerStored(Struct, frozen=True):
-    """The turn is over and its answer is stored. `reason` is stop or length."""
+    """The turn is over and its answer is stored. `reason` is that of models.chat.port.StopReason."""
 
     conversation: str
     entry: str

@@ -4,7 +4,8 @@ Where entries say the same, the source is shown and cited: the person's own word
 tool output; within one origin the earliest.
 
 A derived entry only repeats other entries: the result of a memory tool, an answer of `offline` (it quotes), a summary,
-a tool call, and an answer or a tool result whose every sentence was recalled or in view. It is stored whole and found
+a tool call, a malformed call with its correction, and an answer or a tool result whose every sentence was recalled or
+in view. It is stored whole and found
 by `--kind`; it is never recalled, never ranked beside its sources, and has no part in the statistics of the ranking.
 """
 

@@ -21,6 +21,7 @@ from memory.forget.replacement import walked
 from memory.records import Entry
 from models.chat.port import ReasoningChunk, TextChunk
 from models.messages import ToolCall, Usage
+from models.repetition import without_loop
 
 REASONING, REASONING_SECONDS = "reasoning", "reasoning_seconds"
 """Meta of an answer: its reasoning, and the seconds that it took."""
@@ -131,6 +132,11 @@ class AnswerRecorder:
             self.skipped_calls += 1  # those after it may build on it: none of them is run
         else:
             self._calls.append(_safely_named(call, self._echoes))
+
+    def keep_repetition_once(self) -> None:
+        """Drops the rounds of a model in a loop after the first; the screen has shown more."""
+        self._text_parts = [without_loop(self.text)]
+        self._reasoning_parts = [without_loop("".join(self._reasoning_parts))] if self._reasoning_parts else []
 
     def finish(self, **meta: Any) -> Entry:
         """The whole answer, committed. One with calls that cannot be stored is abandoned later: none of them is run."""

@@ -27,11 +27,12 @@ from foundation.text.analysis import TITLE
 from memory.errors import MemoryFailure, StoreFull
 from memory.memory import Memory
 from memory.origin import DERIVED_FROM, MEMORY_TOOLS, UNTRUSTED, UNVERIFIED, Origin, origin_of, untrusted_source
-from memory.records import FAILURE, ONE_SHOT, STEERS, VERSIONS, Conversation, Entry, EntryDraft, EntryKind
+from memory.records import FAILURE, MALFORMED, ONE_SHOT, STEERS, VERSIONS, Conversation, Entry, EntryDraft, EntryKind
 from memory.repetition import SourceText, is_copied, only_announces, passages_of_result, repeated_sources
 from models.chat.errors import KEPT
 from models.chat.mlx.cache_files import generation
 from models.chat.port import AnswerEnd, AnswerError, ChatModel, StopReason
+from models.chat.text_tools.candidate import is_written_call
 from models.cleared_parts import NO_PARTS, cleared_parts
 from models.messages import Image, PromptCacheSlot, RecalledSpan, Request, Role, ToolCall, Usage, request_nonces
 from models.prices import Cost
@@ -52,6 +53,7 @@ _BLOCKS_LEFT_OUT = (
     "them in what is stored."
 )
 
+_IN_LOOP = "The model repeated itself and was stopped; what it repeated is stored once."
 _MAX_FAILURE: Final = 2_000  # characters of each part of an error that is stored
 
 
@@ -243,7 +245,12 @@ class StoredTurn:
                 self._newest = partial or self._newest
                 return *notices, events.Stopped(conversation.id, partial.id if partial else "", recorder.text)
             case AnswerEnd(reason=reason):
-                derived = self._derived_from(recorder.text, recorder.calls)
+                if reason is StopReason.REPETITION:
+                    recorder.keep_repetition_once()
+                    notices = (*notices, events.Notice("warning", _IN_LOOP))
+                derived: dict[str, Any] = self._derived_from(recorder.text, recorder.calls)
+                if is_written_call(recorder.text):
+                    derived[MALFORMED] = True
                 if not derived and not recorder.calls:
                     derived = {UNVERIFIED: not (self._ran_tools or self._recalled or self._has_attachments)}
                 self._newest = stored = recorder.finish(reason=reason.value, **cost, **derived)
@@ -284,6 +291,8 @@ class StoredTurn:
         text = self._echoes.result(output.whole)
         if output.shown != output.whole:
             meta["shown"] = self._shown(call, output, text, id_)
+        if output.malformed:
+            meta[MALFORMED] = True
         if output.untrusted:
             meta[UNTRUSTED] = output.untrusted
         if output.diff:

@@ -245,7 +245,7 @@ def summary_task(planned: PlannedCompaction, text_of: Callable[[Entry], str], co
 
 
 def summary_entries(entries: Sequence[Entry], text_of: Callable[[Entry], str]) -> tuple[SummaryEntry, ...]:
-    """The entries as a summariser reads them: without private text, secrets, and plans of the model."""
+    """The entries as a summariser reads them: without private text, secrets, plans of the model and malformed calls."""
     return tuple(
         SummaryEntry(
             reference(entry.id),
@@ -256,7 +256,9 @@ def summary_entries(entries: Sequence[Entry], text_of: Callable[[Entry], str]) -
             bool(entry.meta.get(UNVERIFIED)),
         )
         for entry in entries
-        if not is_checklist(entry) and (text := neutralise(clear(_without_loop(entry, text_of), TextSource.OTHER)))
+        if not is_checklist(entry)
+        and entry.is_evidence
+        and (text := neutralise(clear(_without_loop(entry, text_of), TextSource.OTHER)))
     )
 
 

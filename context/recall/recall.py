@@ -22,6 +22,7 @@ from foundation.text.similarity import Shingles, alike, shingles
 from foundation.trust import Citation, Trust
 from memory.origin import Origin
 from memory.search import Hit, Query, SearchResults
+from models.chat.text_tools.candidate import is_written_call
 from models.fence import SAMPLE_NONCE
 from models.messages import Role
 from models.recalled import RecalledSpan, passage_lines, recalled_block, shared_label
@@ -193,7 +194,7 @@ def _tells_nothing(hit: Hit, request: RecallRequest) -> bool:
     if _repeats_message(hit, request.text):
         return True
     if hit.origin is Origin.ASSISTANT:
-        return says_nothing(hit.snippet, by_model=True)
+        return is_written_call(hit.snippet) or says_nothing(hit.snippet, by_model=True)
     if hit.role != Role.USER.value or hit.speaker or not hit.snippet.strip():
         return False
     is_question_only = all(is_question(sentence.text) for sentence in sentences(hit.snippet))

@@ -70,6 +70,7 @@ class StopReason(StrEnum):
     TOOL_CALLS = "tool_calls"
     CANCELLED = "cancelled"
     FILTERED = "filtered"  # the service refused to go on
+    REPETITION = "repetition"  # the model was in a loop, and was stopped here
 
 
 class AnswerEnd(Struct, frozen=True):

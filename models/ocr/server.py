@@ -17,7 +17,7 @@ from models.errors import ModelError
 from models.messages import Image, Message, Request, Role, Text
 from models.ocr.picture import encode_image, open_image
 from models.ocr.port import OcrLine, OcrReading
-from models.ocr.repetition import loop_at
+from models.repetition import loop_at
 from models.settings import ModelSettings
 
 PROMPT = (

@@ -15,6 +15,7 @@ from models.chat.port import AnswerEnd, Connected, Event, Profile, StopReason, w
 from models.chat.retry import with_retries
 from models.chat.spec import ModelSpec
 from models.chat.sse import EventParser, ServerEvent
+from models.chat.text_tools.stream import stream_answer
 from models.limits import StreamLimitExceeded
 from models.messages import Request
 from models.settings import ModelSettings
@@ -50,7 +51,10 @@ class Anthropic:
         self._profile = with_window(self._profile, window)
 
     def stream(self, request: Request) -> AsyncGenerator[Event, None]:
-        return with_retries(lambda: self._attempt(request), self._settings)
+        def send(request: Request) -> AsyncGenerator[Event, None]:
+            return with_retries(lambda: self._attempt(request), self._settings)
+
+        return stream_answer(request, lambda: self._profile, send)
 
     async def close(self) -> None:
         await self._transport.close()

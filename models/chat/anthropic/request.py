@@ -11,6 +11,7 @@ from typing import cast
 import msgspec
 
 from foundation.bounded_json import Json
+from models.chat.text_tools.written_call import UNREADABLE_CALL
 from models.messages import (
     Image,
     Message,
@@ -101,7 +102,7 @@ def _block(part: MessagePart, *, vision: bool) -> Json | None:
         case Image():
             return _text(image_placeholder(part))
         case ToolCall(id=id_, name=name, arguments=arguments):
-            return {"type": "tool_use", "id": id_, "name": name, "input": _input(arguments)}
+            return {"type": "tool_use", "id": id_, "name": name or UNREADABLE_CALL, "input": _input(arguments)}
         case ToolResult(call_id=call_id, text=text, failed=failed):
             result: Json = {"type": "tool_result", "tool_use_id": call_id, "content": text}
             return result | {"is_error": True} if failed else result

@@ -11,6 +11,7 @@ import msgspec
 
 from foundation.bounded_json import Json
 from models.chat.text_tools.prompt import as_text, join_content
+from models.chat.text_tools.written_call import UNREADABLE_CALL, json_object
 from models.messages import (
     Image,
     Message,
@@ -53,7 +54,8 @@ def openai_body(
     wire = messages(request.messages, vision=vision)
     if request.tools and native_tools:
         given["tools"] = tools(request.tools)
-    wire = wire if native_tools else as_text(wire, () if request.tools_stated else request.tools)
+    stated = () if request.tools_stated else request.tools
+    wire = _with_readable_calls(wire) if native_tools else as_text(wire, stated)
     given["messages"] = wire if system_role else without_system(wire)
     return msgspec.json.encode(given)
 
@@ -128,6 +130,24 @@ def _assistant(message: Message) -> Json:
     ]
     wire: Json = {"role": "assistant", "content": message.text}
     return wire | {"tool_calls": calls} if calls else wire
+
+
+def _with_readable_calls(wire: Iterable[Json]) -> list[Json]:
+    """The messages with a name and a JSON object in each call: servers reject others, and a model may write them."""
+    return [
+        message | {"tool_calls": [_readable(call) for call in message["tool_calls"]]}
+        if "tool_calls" in message
+        else message
+        for message in wire
+    ]
+
+
+def _readable(call: Json) -> Json:
+    function = call["function"]
+    arguments, name = function["arguments"], function["name"] or UNREADABLE_CALL
+    if json_object(arguments) is None or not function["name"]:
+        arguments = msgspec.json.encode({"written": arguments}).decode()
+    return {**call, "function": {"name": name, "arguments": arguments}}
 
 
 def _content(message: Message, *, vision: bool) -> str | list[Json]:
