@@ -345,9 +345,9 @@ class Session:
     def assemble(self, turn: Turn, *, recall: bool = True) -> AssembledRequest:
         """The request for this turn, with the tools that the model takes and the facts that offline answers need."""
         profile, counter = self.model.profile, self.model.counter
-        tools, stated = self.offer.of_turn(turn, profile)
+        tools, stated, skills = self.offer.of_turn(turn, profile)
         facts = self._facts() if profile.spec == "offline" else ()
-        given = AssemblyArguments(turn, profile, tools.offered, facts, recall, stated)
+        given = AssemblyArguments(turn, profile, tools.offered, facts, recall, stated, skills)
         return with_omitted_tools(self.context.assemble_request(given, counter), tools, profile)
 
     def new(self, title: str = "") -> None:
