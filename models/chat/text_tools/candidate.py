@@ -89,7 +89,7 @@ class Candidate:
         self._names = self._fences = 0
         self._parameters: dict[str, str] = {}
         self._in_item = False
-        self._scanned = self._depth = 0  # of the value at `_at`
+        self._scanned = self._searched = self._depth = 0  # of the value at `_at`
         self._quote = ""
 
     @property
@@ -188,8 +188,6 @@ class Candidate:
                 value = value[1:-1]
             self._parameters[(match["key"] or match["glm"]).strip()] = value
             self._at = self._searched = match.end()
-
-    _searched = 0
 
     def _take_name(self) -> Shape:
         match = _NAME.match(self.text, self._at)

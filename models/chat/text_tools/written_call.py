@@ -102,8 +102,8 @@ def _calls_of(value: object, depth: int = 0) -> tuple[WrittenCall, ...]:
         return ()
     given = cast("Json", value)
     for key in WRAPPER_KEYS:
-        if isinstance(inner := given.get(key), dict | list) and depth < _MAX_WRAPPERS:
-            return _calls_of(inner, depth + 1)
+        if isinstance(given.get(key), dict | list) and depth < _MAX_WRAPPERS:
+            return _calls_of(given[key], depth + 1)
     return _call_of(given)
 
 
