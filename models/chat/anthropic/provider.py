@@ -46,8 +46,8 @@ class Anthropic:
         """The documented window; the service does not report another."""
         return self._profile
 
-    def learn_window(self, window: int) -> None:
-        self._profile = with_window(self._profile, window)
+    def learn_window(self, window: int, *, stated: bool = True) -> None:
+        self._profile = with_window(self._profile, window, stated=stated)
 
     def stream(self, request: Request) -> AsyncGenerator[Event, None]:
         return with_retries(lambda: self._attempt(request), self._settings)

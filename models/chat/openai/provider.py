@@ -77,8 +77,8 @@ class OpenAICompatible:
         self._counter.learn(counted, actual)
         self._calibrated = True
 
-    def learn_window(self, window: int) -> None:
-        self._profile = with_window(self._profile, window)
+    def learn_window(self, window: int, *, stated: bool = True) -> None:
+        self._profile = with_window(self._profile, window, stated=stated)
 
     def stream(self, request: Request) -> AsyncGenerator[Event, None]:
         def send(request: Request) -> AsyncGenerator[Event, None]:

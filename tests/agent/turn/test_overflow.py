@@ -205,7 +205,7 @@ class FakeLearningModel:
     def learn(self, counted: int, actual: int) -> None:
         self.factors.append(actual / counted)
 
-    def learn_window(self, window: int) -> None:
+    def learn_window(self, window: int, *, stated: bool = True) -> None:
         self.windows.append(window)
 
 
