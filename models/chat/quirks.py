@@ -25,7 +25,6 @@ class Quirks(Struct, frozen=True, kw_only=True):
     refused: frozenset[str] = frozenset()  # parameters that it rejects
     demanded: str = ""  # the field that each answer with calls must carry
     call_fields: dict[str, Any] = {}  # fields of a call that has none of the provider's own
-    returns_reasoning: bool = True  # whether reasoning is sent back as plain text, with the calls that it led to
     extra: dict[str, Any] = {}  # parameters that only this server knows
     states_window: bool = True  # whether it is worth asking for its window and abilities
     counts_tokens: bool = False  # whether it has llama.cpp's /tokenize

@@ -5,9 +5,9 @@ others. Both are functions of the messages before them, so they do not change wh
 """
 
 import hashlib
+import re
 import string
 from collections.abc import Iterable, Iterator
-from re import Pattern
 from typing import Final
 
 from models.messages import Message, MessagePart, ProviderFields, Role, ToolCall, ToolResult
@@ -17,10 +17,10 @@ ID: Final = "id"
 _ALPHABET: Final = string.digits + string.ascii_letters
 
 
-def for_provider(messages: Iterable[Message], origin: str, call_ids: Pattern[str]) -> Iterator[Message]:
+def for_provider(messages: Iterable[Message], origin: str, call_ids: str) -> Iterator[Message]:
     """Yields the messages with the fields of `origin` alone, and with ids of calls that it accepts.
 
-    `call_ids` matches the ids that are sent as they are.
+    `call_ids` is a pattern of the ids that are sent as they are.
     """
     used: set[str] = set()
     ids: dict[str, str] = {}  # of the calls so far: those of the newest answer that has this id
@@ -39,12 +39,12 @@ def _is_sent(part: MessagePart, origin: str) -> bool:
     return not isinstance(part, ProviderFields) or part.origin == origin
 
 
-def _wire_ids(message: Message, own: ProviderFields | None, accepted: Pattern[str], used: set[str]) -> dict[str, str]:
+def _wire_ids(message: Message, own: ProviderFields | None, accepted: str, used: set[str]) -> dict[str, str]:
     ids: dict[str, str] = {}
     for part in message.parts:
         if isinstance(part, ToolCall):
             given = own.calls.get(part.id, {}).get(ID) if own else None
-            choices = (given, part.id if accepted.fullmatch(part.id) else None)
+            choices = (given, part.id if re.fullmatch(accepted, part.id) else None)
             free = next((id_ for id_ in choices if isinstance(id_, str) and id_ not in used), None)
             ids[part.id] = free or _made(part.id, used)
             used.add(ids[part.id])

@@ -6,15 +6,19 @@ and neighbours of one role, are written so that strict chat templates (Gemma, Mi
 
 import base64
 from collections.abc import Iterable, Iterator
+from typing import TypeGuard, cast
 
 import msgspec
 
 from foundation.bounded_json import Json
+from models.chat.quirks import Quirks
+from models.chat.refused_fields import RefusedFields
 from models.chat.text_tools.prompt import as_text
 from models.messages import (
     Image,
     Message,
     MessagePart,
+    ProviderFields,
     Request,
     Role,
     Tool,
@@ -33,19 +37,21 @@ def openai_body(
     vision: bool,
     extra: Json,
     temperature: float | None = None,
-    limit_name: str = "max_tokens",
     native_tools: bool = True,
+    refused: RefusedFields | None = None,
 ) -> bytes:
-    """The body of POST /chat/completions. `extra` holds fields that only some servers know.
+    """The body of POST /chat/completions. `extra` holds fields that only some servers know; those `refused` are left
+    out.
 
     Without `native_tools` tools, calls and results are text (models.chat.text_tools).
     """
+    known = refused or RefusedFields(Quirks())
     given: Json = {"model": model, "stream": True, "stream_options": {"include_usage": True}}
-    given[limit_name] = request.max_tokens
+    given[known.limit_name] = request.max_tokens
     if temperature is not None:
         given["temperature"] = temperature
-    given |= extra
-    wire = messages(request.messages, vision=vision)
+    given = known.kept(given | extra)
+    wire = messages(request.messages, vision=vision, refused=known)
     if request.tools and native_tools:
         given["tools"] = tools(request.tools)
     given["messages"] = wire if native_tools else as_text(wire, request.tools)
@@ -62,11 +68,13 @@ def _tool(tool: Tool) -> Json:
     return {"type": "function", "function": schema}
 
 
-def messages(given: Iterable[Message], *, vision: bool) -> list[Json]:
+def messages(given: Iterable[Message], *, vision: bool, refused: RefusedFields | None = None) -> list[Json]:
     """The messages on the wire: one system message at the head, tool results apart, neighbours merged."""
     wire: list[Json] = []
+    known = refused or RefusedFields(Quirks())
     for message in _with_pictures_apart(given):
-        for wire_message in _wire(message, vision=vision, at_head=all(m["role"] == "system" for m in wire)):
+        at_head = all(m["role"] == "system" for m in wire)
+        for wire_message in _wire(message, vision=vision, at_head=at_head, refused=known):
             last = wire[-1] if wire else None
             if last and last["role"] == wire_message["role"] and wire_message["role"] in {"system", "user"}:
                 last["content"] = _join_content(last["content"], wire_message["content"])
@@ -88,14 +96,14 @@ def _with_pictures_apart(given: Iterable[Message]) -> Iterator[Message]:
         yield Message(Role.USER, tuple(pictures))
 
 
-def _wire(message: Message, *, vision: bool, at_head: bool) -> list[Json]:
+def _wire(message: Message, *, vision: bool, at_head: bool, refused: RefusedFields) -> list[Json]:
     match message.role:
         case Role.SYSTEM:
             return [{"role": "system" if at_head else "user", "content": message.text}]
         case Role.USER:
             return [{"role": "user", "content": _content(message, vision=vision)}]
         case Role.ASSISTANT:
-            return [_assistant(message)]
+            return [_assistant(message, refused)]
         case Role.TOOL:
             return [
                 {"role": "tool", "tool_call_id": part.call_id, "content": part.text}
@@ -104,14 +112,31 @@ def _wire(message: Message, *, vision: bool, at_head: bool) -> list[Json]:
             ]
 
 
-def _assistant(message: Message) -> Json:
-    calls = [
-        {"id": part.id, "type": "function", "function": {"name": part.name, "arguments": part.arguments or "{}"}}
-        for part in wire_parts(message)
-        if isinstance(part, ToolCall)
-    ]
+def _assistant(message: Message, refused: RefusedFields) -> Json:
+    """An answer with what its provider attached to it. Plain reasoning goes back with the calls that it led to."""
+    fields = next((part for part in message.parts if isinstance(part, ProviderFields)), ProviderFields(""))
+    calls = [_call(part, refused.kept(fields.calls.get(part.id, {}))) for part in wire_parts(message) if _is_call(part)]
+    if calls and refused.call_fields and not any(refused.call_fields.keys() & call.keys() for call in calls):
+        calls[0] |= refused.call_fields
     wire: Json = {"role": "assistant", "content": message.text}
-    return wire | {"tool_calls": calls} if calls else wire
+    if not calls:
+        return wire | refused.kept(fields.message)
+    reasoning = {fields.reasoning_field: fields.reasoning} if fields.reasoning_field and fields.reasoning else {}
+    if refused.demanded and refused.demanded not in (fields.reasoning_field if reasoning else "", *fields.message):
+        reasoning[refused.demanded] = fields.reasoning or " "
+    return wire | refused.kept(reasoning | fields.message) | {"tool_calls": calls}
+
+
+def _is_call(part: MessagePart) -> TypeGuard[ToolCall]:
+    return isinstance(part, ToolCall)
+
+
+def _call(call: ToolCall, fields: Json) -> Json:
+    function = {"name": call.name, "arguments": call.arguments or "{}"}
+    within = cast("Json", fields.get("function") or {})
+    return {"id": call.id, "type": "function", "function": within | function} | {
+        name: value for name, value in fields.items() if name != "function"
+    }
 
 
 def _content(message: Message, *, vision: bool) -> str | list[Json]:
