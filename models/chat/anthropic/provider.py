@@ -103,14 +103,18 @@ class Anthropic:
             try:
                 async for event in self._streamed(reply, reader):
                     yield event
+                if not reader.has_ended:
+                    raise AttemptFailed(errors.truncated_error(self.endpoint), retry=True)
                 if reader.broken_reason:
                     failed = errors.broken_off_error(self.endpoint, reader.broken_reason)
                     raise AttemptFailed(failed, retry=failed.code == "cut_off")
             except StreamLimitExceeded as excess:
                 raise AttemptFailed(errors.limit_error(self.endpoint, excess)) from excess
-            if not (reader.ended or reader.reason):
-                raise AttemptFailed(errors.truncated_error(self.endpoint), retry=True)
-            for event in reader.calls():
+            except AttemptFailed:
+                for event in reader.rest():
+                    yield event
+                raise
+            for event in (*reader.rest(), *reader.calls()):
                 yield event
             if fields := reader.provider_fields(self._origin):
                 yield fields

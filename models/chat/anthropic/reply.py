@@ -11,8 +11,8 @@ from uuid import uuid4
 
 from foundation.bounded_json import Json
 from models.chat.merged_fields import merged
-from models.chat.port import PROGRESS_STEP, CallProgress, Event, ReasoningChunk, StopReason, TextChunk
-from models.chat.reasoning import SurrogateJoiner
+from models.chat.port import PROGRESS_STEP, CallProgress, Event, ReasoningChunk, StopReason
+from models.chat.reasoning import SurrogateJoiner, ThinkSplitter
 from models.limits import AnswerMeter, StreamLimits, count_of
 from models.messages import ProviderFields, ToolCall, Usage
 
@@ -62,6 +62,7 @@ class AnthropicReplyReader:
         self._thinking: dict[int, Json] = {}  # blocks of reasoning that must come back unchanged, by their place
         self._call_fields: dict[str, Json] = {}
         self._counts: dict[str, int] = {}
+        self._think = ThinkSplitter()
         self._text, self._reasoning = SurrogateJoiner(), SurrogateJoiner()
 
     @property
@@ -102,13 +103,13 @@ class AnthropicReplyReader:
             self._thinking[index] = dict(block)
             if thought := self._reasoning.feed(_string(block.get("thinking"))):
                 yield ReasoningChunk(thought)
-        elif text := self._text.feed(self._words(block, "text")):
-            yield TextChunk(text)
+        else:
+            yield from self._think.feed(self._text.feed(self._words(block, "text")))
 
     def _delta(self, index: int, delta: Json) -> Iterator[Event]:
         match delta.get("type"):
-            case "text_delta" if text := self._text.feed(self._words(delta, "text")):
-                yield TextChunk(text)
+            case "text_delta":
+                yield from self._think.feed(self._text.feed(self._words(delta, "text")))
             case "thinking_delta":
                 self._think(index, delta)
                 if thought := self._reasoning.feed(self._words(delta, "thinking")):
@@ -141,11 +142,15 @@ class AnthropicReplyReader:
         self._counts |= {key: count_of(n) for key, n in _object(usage).items() if key in _COUNTED and n is not None}
 
     def _stop(self, index: int) -> Iterator[Event]:
-        for held, kind in ((self._text.close(), TextChunk), (self._reasoning.close(), ReasoningChunk)):
-            if held:
-                yield kind(held)
+        yield from self._think.feed(self._text.close())
+        if held := self._reasoning.close():
+            yield ReasoningChunk(held)
         if tool := self._tools.pop(index, None):
             self._complete.append(tool)
+
+    def rest(self) -> Iterator[Event]:
+        """The last characters, which were held back."""
+        yield from self._think.close()
 
     def calls(self) -> Iterator[ToolCall]:
         """The complete calls, each under an id of its own. Half a call is none."""

@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing
 
-from models.chat.port import AnswerEnd, AnswerError, Event, Profile, StopReason, TextChunk, ToolsRefused
+from models.chat.port import AnswerEnd, AnswerError, Event, Profile, StopReason, TextChunk, TextWasReasoning, ToolsRefused
 from models.chat.text_tools.reader import TextCallReader
 from models.messages import Request, ToolCall
 
@@ -62,6 +62,10 @@ class _TextAnswer:
                 if self._reader.is_over:
                     self.is_over = True
                     yield from (*self._calls, AnswerEnd(StopReason.TOOL_CALLS))
+            case TextWasReasoning():
+                yield from self._text(self._reader.finish())
+                self._reader, self._calls = TextCallReader(), []
+                yield event
             case AnswerEnd(reason=reason):
                 yield from self._text(self._reader.finish())
                 if self._calls and reason is not StopReason.CANCELLED:
