@@ -33,7 +33,9 @@ class _Stored(Struct):
     check: str = ""
 
 
-def stored_fields(fields: ProviderFields, ids: Mapping[str, str], is_unchanged: Callable[[Any], bool]) -> dict[str, Any]:
+def stored_fields(
+    fields: ProviderFields, ids: Mapping[str, str], is_unchanged: Callable[[Any], bool]
+) -> dict[str, Any]:
     """Returns the fields as metadata. `ids` are those of the calls in the store by those that the answer gave.
 
     `is_unchanged` says of a value whether the privacy rules leave it as it is. A field that they change is left out.

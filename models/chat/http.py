@@ -98,7 +98,9 @@ class HttpResponse:
         quiet, settings = time.monotonic() - self._last_progress, self._settings
         if self._has_ended:
             return END_WAIT_S - quiet, "end"
-        longest = settings.stall_timeout if self._has_words else max(settings.first_byte_timeout, settings.stall_timeout)
+        longest = (
+            settings.stall_timeout if self._has_words else max(settings.first_byte_timeout, settings.stall_timeout)
+        )
         wait = settings.first_byte_timeout if phase == "first" else settings.stall_timeout
         left = MAX_KEEP_ALIVE * longest - quiet
         return (wait, phase) if wait <= left else (left, "quiet")

@@ -32,7 +32,9 @@ class Quirks(Struct, frozen=True, kw_only=True):
 
 
 _PLAIN: Final = Quirks()
-UNSIGNED_CALL: Final[dict[str, Any]] = {"extra_content": {"google": {"thought_signature": "skip_thought_signature_validator"}}}
+UNSIGNED_CALL: Final[dict[str, Any]] = {
+    "extra_content": {"google": {"thought_signature": "skip_thought_signature_validator"}}
+}
 """Fields that Gemini documents for calls of another model, which have no signature."""
 _OPENAI: Final = Quirks(limit_name="max_completion_tokens", states_window=False, key_variable="OPENAI_API_KEY")
 _HOSTS: Final = (

@@ -111,12 +111,12 @@ class AnthropicReplyReader:
             case "text_delta":
                 yield from self._think.feed(self._text.feed(self._words(delta, "text")))
             case "thinking_delta":
-                self._think(index, delta)
+                self._extend_thinking(index, delta)
                 if thought := self._reasoning.feed(self._words(delta, "thinking")):
                     yield ReasoningChunk(thought)
             case "signature_delta":
                 self._meter.take_text(_string(delta.get("signature")))
-                self._think(index, delta)
+                self._extend_thinking(index, delta)
             case "input_json_delta" if index in self._tools:
                 piece = _string(delta.get("partial_json"))
                 self._meter.take_call(piece)
@@ -128,7 +128,7 @@ class AnthropicReplyReader:
             case _:
                 pass  # citations_delta
 
-    def _think(self, index: int, delta: Json) -> None:
+    def _extend_thinking(self, index: int, delta: Json) -> None:
         if index in self._thinking:
             new = {name: value for name, value in delta.items() if name != "type"}
             self._thinking[index] = merged(self._thinking[index], new)

@@ -150,9 +150,7 @@ async def _any_other(address: str, model: str, ask: JsonFetcher) -> ProbeResult:
         return await _mlx_vlm(address.removesuffix("/v1"), model, ask)
     meta = _object(row.get("meta"))
     served = [_stated(row), _stated(meta), _stated(_object(row.get("top_provider")))]
-    window = min(filter(None, served), default=None) or await _stated_elsewhere(
-        address.removesuffix("/v1"), model, ask
-    )
+    window = min(filter(None, served), default=None) or await _stated_elsewhere(address.removesuffix("/v1"), model, ask)
     takes = _list(_object(row.get("architecture")).get("input_modalities"))
     return ProbeResult(
         window=window,

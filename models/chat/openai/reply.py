@@ -197,4 +197,3 @@ def _numbers(timings: Json) -> Json:
 
 def _object(value: object) -> Json:
     return cast("Json", value) if isinstance(value, dict) else {}
-

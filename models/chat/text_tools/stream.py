@@ -3,7 +3,16 @@
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing
 
-from models.chat.port import AnswerEnd, AnswerError, Event, Profile, StopReason, TextChunk, TextWasReasoning, ToolsRefused
+from models.chat.port import (
+    AnswerEnd,
+    AnswerError,
+    Event,
+    Profile,
+    StopReason,
+    TextChunk,
+    TextWasReasoning,
+    ToolsRefused,
+)
 from models.chat.text_tools.reader import TextCallReader
 from models.messages import Request, ToolCall
 

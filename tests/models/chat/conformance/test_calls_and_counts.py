@@ -35,7 +35,12 @@ TWO = {
     "equal ids under two indexes": [piece(A, index=0, id="call"), piece(B, index=1, id="call")],
     "equal ids in one chunk, no index": [together({"id": "call"} | whole(A), {"id": "call"} | whole(B))],
     "equal ids in two chunks, no index": [piece(A, id="call"), piece(B, id="call")],
-    "interleaved by id alone": [piece(A[:5], id="x"), piece(B[:7], id="y"), piece(A[5:], "", id="x"), piece(B[7:], "", id="y")],
+    "interleaved by id alone": [
+        piece(A[:5], id="x"),
+        piece(B[:7], id="y"),
+        piece(A[5:], "", id="x"),
+        piece(B[7:], "", id="y"),
+    ],
     "interleaved by id under index 0": [
         piece(A[:5], index=0, id="x"),
         piece(B[:7], index=0, id="y"),

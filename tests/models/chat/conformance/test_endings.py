@@ -13,7 +13,9 @@ every_dialect = pytest.mark.parametrize("dialect", DIALECTS, ids=lambda one: one
 
 
 @every_dialect
-@pytest.mark.parametrize("reason", ["insufficient_system_resource", "error", "abort", "pause_turn", "yet_to_be_invented"])
+@pytest.mark.parametrize(
+    "reason", ["insufficient_system_resource", "error", "abort", "pause_turn", "yet_to_be_invented"]
+)
 async def test_a_reason_that_is_not_known_is_no_end(loopback: Loopback, dialect: Dialect, reason: str) -> None:
     loopback.plays(stream(dialect.text("The first "), dialect.end(reason), dialect.done))
     events = await answered(loopback, dialect)

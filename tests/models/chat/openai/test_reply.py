@@ -193,7 +193,12 @@ def test_thoughts_in_the_text_are_told_from_words(text: str, thinking: bool, exp
 
 
 @given(
-    st.lists(st.sampled_from(["<think>", "</think>", "<", "think>", "\n", "a", " ", "</", "🐋", "`", "```", "[THINK]", "[/THI", "NK]"]), max_size=12),
+    st.lists(
+        st.sampled_from(
+            ["<think>", "</think>", "<", "think>", "\n", "a", " ", "</", "🐋", "`", "```", "[THINK]", "[/THI", "NK]"]
+        ),
+        max_size=12,
+    ),
     st.booleans(),
 )
 def test_any_cut_tells_the_same_thoughts(pieces: list[str], thinking: bool) -> None:
