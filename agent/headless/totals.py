@@ -81,6 +81,8 @@ class TurnTotals:
                 self._streamed = []
             case events.TextDelta(text=text):
                 self._streamed.append(text)
+            case events.TextWithdrawn():
+                self._streamed = []
             case events.UsageKnown(usage=usage):
                 self._usage = usage
             case events.AnswerStored(entry=entry, text=text, usage=usage, model=model, reason=reason):

@@ -10,6 +10,7 @@ from models.messages import RecalledSpan
 from models.recalled import LEFT_BRANCH
 
 EMPTY_ANSWER: Final = "The answer is empty. /retry asks for another one."
+WITHDRAWN: Final = "The text above was the model's reasoning. Its answer follows."
 BROKE_OFF: Final = "the answer broke off here · /retry asks again"
 STEERED: Final = "the answer ended here for your next message"
 STOPPED, STOPPED_WITH_TEXT = "stopped", "stopped; what came is kept"

@@ -333,7 +333,7 @@ class TurnRun:
         self._pump.add_done_callback(lambda _: queue.put_nowait(None))
         try:
             while (event := await queue.get()) is not None:
-                if shown := session_event(event, recorder.reasoning_seconds):
+                if shown := session_event(event, recorder.reasoning_seconds, recorder.withdrawn):
                     yield shown
                 for notice in storage.take():
                     yield notice

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from foundation.errors import Misuse
 from foundation.program import PROGRAM
 from models.chat.open import open_model
-from models.chat.port import AnswerEnd, AnswerError, StopReason, TextChunk
+from models.chat.port import AnswerEnd, AnswerError, StopReason, TextChunk, TextWasReasoning
 from models.errors import ModelError
 from models.messages import Image, Message, Request, Role, Text
 from models.ocr.picture import encode_image, open_image
@@ -71,6 +71,8 @@ class VisionServer:
                 match event:
                     case TextChunk(text=piece):
                         text += piece
+                    case TextWasReasoning():
+                        text, checked = "", 0
                     case AnswerError():
                         raise ModelError.of(event)
                     case AnswerEnd(reason=StopReason.LENGTH):

@@ -16,6 +16,7 @@ from models.chat.port import (
     ReasoningChunk,
     StopReason,
     TextChunk,
+    TextWasReasoning,
     ToolsRefused,
 )
 from models.chat.text_tools.reader import TextCallReader
@@ -54,8 +55,11 @@ async def stream_answer(
 async def _answer(request: Request, profile: Profile, send: Send) -> AsyncGenerator[Event, None]:
     """The events with calls for the text that is one. What a model adds after its calls is cut off with the answer."""
     question = _question(request)
-    reader = TextCallReader(request.tools, question) if request.tools and profile.calls_tools else None
-    answer = _TextAnswer(reader, stops_loops=not wants_repetition(question))
+
+    def new_reader() -> TextCallReader | None:
+        return TextCallReader(request.tools, question) if request.tools and profile.calls_tools else None
+
+    answer = _TextAnswer(new_reader, stops_loops=not wants_repetition(question))
     async with aclosing(send(request)) as events:
         async for event in events:
             for shown in answer.take(event):
@@ -82,8 +86,9 @@ class _TextAnswer:
     Calls of the server's own win: a call that is written beside one is the same call. A model in a loop is stopped.
     """
 
-    def __init__(self, reader: TextCallReader | None, *, stops_loops: bool) -> None:
-        self._reader = reader
+    def __init__(self, new_reader: Callable[[], TextCallReader | None], *, stops_loops: bool) -> None:
+        self._new_reader = new_reader
+        self._reader = new_reader()
         self._calls: list[ToolCall] = []
         self._has_native = False
         self._stops_loops = stops_loops
@@ -104,6 +109,10 @@ class _TextAnswer:
                     yield from (*self._rest(), *self._end(AnswerEnd(StopReason.REPETITION)))
             case ToolCall():
                 self._has_native = True
+                yield event
+            case TextWasReasoning():
+                yield from self._rest()
+                self._reader, self._calls, self._guard = self._new_reader(), [], RepetitionGuard()
                 yield event
             case AnswerEnd(reason=reason):
                 yield from self._rest()
