@@ -30,6 +30,7 @@ __all__ = [
     "ToolResult",
     "Usage",
     "assistant",
+    "holds_nonce",
     "image_placeholder",
     "parts_text",
     "render",
@@ -187,6 +188,17 @@ def request_nonces(request: Request) -> frozenset[str]:
     """The nonces of a request's tags: text between such tags was added by the program."""
     parts = (part for message in request.messages for part in message.parts)
     return frozenset(part.nonce for part in parts if isinstance(part, Text | RecalledSpan) and part.nonce)
+
+
+def holds_nonce(request: Request, nonce: str) -> bool:
+    """Whether a text in the request holds the nonce, other than the model's own answers."""
+    return bool(nonce) and any(
+        nonce in part.text
+        for message in request.messages
+        if message.role is not Role.ASSISTANT
+        for part in message.parts
+        if isinstance(part, Text | ToolResult | RecalledSpan)
+    )
 
 
 def wire_parts(message: Message) -> Iterator[MessagePart]:

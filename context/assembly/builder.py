@@ -29,7 +29,7 @@ from context.assembly.tokens import Layer, MessageCounter
 from context.assembly.view import BranchView
 from context.compaction.compact import archived_tokens
 from context.compaction.projection import CompactionInputs, ProjectedCompaction, plan_compaction, project
-from context.epoch import READ_ANEW, EpochBasis, EpochState, decode_epoch, reason_to_end, with_earlier
+from context.epoch import NONCE_SEEN, READ_ANEW, EpochBasis, EpochState, decode_epoch, reason_to_end, with_earlier
 from context.errors import HEAD_TOO_LARGE, NO_ROOM, RequestTooLarge
 from context.pages.in_view import PageRequest, page_room
 from context.recall.recall import limits_of
@@ -42,7 +42,7 @@ from context.working_set.policy import LEAST_SAVING, WorkingSet, due_entries, wo
 from context.working_set.receipt import REDUCED, reduction_receipt, reductions_in_view
 from context.working_set.reductions import reduced, reductions_of
 from foundation.privacy import TextSource, clear
-from models.messages import Role
+from models.messages import Role, holds_nonce
 from models.tokens import REQUEST_OVERHEAD, tool_tokens
 
 
@@ -65,6 +65,7 @@ class RequestAssembler:
         self._recall = MessageRecall(components, self._turn, arguments.profile, self._budget, counting)
         self._recall.is_wanted = arguments.recall
         self._index = EpochIndex(components, counting, self._budget, arguments.profile)
+        self._nonces_seen = 0  # choices of the head's nonce that a text of the request holds
         self._is_reducing = False  # old tool results become lines with this request
         self._shortened: EpochState | None = None  # the state that reduced what the view has reduced
 
@@ -83,8 +84,8 @@ class RequestAssembler:
             if self._index.leave_out(state):
                 return self._assemble_within_budget(self._new_epoch(state.number + 1, NO_ROOM), True, NO_ROOM)
             head_budget = self._budget.shares[Layer.SYSTEM] + self._budget.shares[Layer.PROJECT]
-            head = self._components.heads.counted_message(state, self._counting)
-            if new or head is None or head.tokens <= head_budget:
+            head = self._components.heads.counted(state, self._counting)
+            if new or head.tokens <= head_budget:
                 raise
             return self._assemble_with(self._new_epoch(state.number + 1, HEAD_TOO_LARGE), True, HEAD_TOO_LARGE)
 
@@ -132,9 +133,10 @@ class RequestAssembler:
             tools=self._tool_tokens,
             number=number,
             reason=reason,
+            nonce=self._components.nonce(self._nonces_seen),
         )
-        state = self._last.added(state, self._stored_epoch)
         state = self._index.added(state, self._stored_epoch, self._view.seqs)
+        state = self._last.added(state, self._stored_epoch)
         if (known := self._shortened or self._stored_epoch) is not None:
             seqs = self._view.reduced
             kept = {seq: known.whole[seq] for seq in seqs if seq in known.whole}
@@ -204,7 +206,7 @@ class RequestAssembler:
             budget=self._budget,
             counting=self._counting,
             state=state,
-            head=self._components.heads.counted_message(state, self._counting),
+            head=self._components.heads.counted(state, self._counting),
             tools=self._arguments.tools,
             tool_tokens=self._tool_tokens,
             facts=self._arguments.facts,
@@ -219,6 +221,9 @@ class RequestAssembler:
             return self._assemble_with(shorter, True, changed or shorter.reason)
         compaction = self._compaction(inputs)
         result = build_request(self._after_compaction(inputs, compaction) if compaction else inputs)
+        if holds_nonce(result.request, state.nonce):
+            self._nonces_seen += 1
+            return self._assemble_with(self._new_epoch(state.number + 1, NONCE_SEEN), True, changed or NONCE_SEEN)
         high = self._working_set(inputs).high
         return self._result(result, state, new, changed, gathered, compaction=compaction, compacts_at=high)
 
@@ -234,8 +239,8 @@ class RequestAssembler:
         )
 
     def _fixed_tokens(self, state: EpochState) -> int:
-        head = self._components.heads.counted_message(state, self._counting)
-        return REQUEST_OVERHEAD + self._tool_tokens + (head.tokens if head else 0)
+        head = self._components.heads.counted(state, self._counting)
+        return REQUEST_OVERHEAD + self._tool_tokens + head.tokens
 
     def _result(
         self,

@@ -39,6 +39,20 @@ class CountedMessage(Struct, frozen=True):
         return sum(tokens for _, tokens in self.pieces)
 
 
+class CountedHead(Struct, frozen=True):
+    """Zone A: the system message, then the opening of the first user message. Either may be missing."""
+
+    messages: tuple[CountedMessage, ...] = ()
+
+    @property
+    def tokens(self) -> int:
+        return sum(message.tokens for message in self.messages)
+
+    @property
+    def pieces(self) -> tuple[tuple[MessagePiece, int], ...]:
+        return tuple(piece for message in self.messages for piece in message.pieces)
+
+
 def joined_message(role: Role, pieces: tuple[MessagePiece, ...]) -> Message:
     """One message with these pieces as its parts."""
     return Message(role, tuple(piece.part for piece in pieces))

@@ -73,7 +73,8 @@ def observation_index(
     usage = ObservationUsage(
         count=len(kept), tokens=0, detail=sum(one for one, _ in figures), originals=sum(other for _, other in figures)
     )
-    return ObservationIndex(HeadPiece(Layer.CONVERSATION.value, f"{INDEX} ({len(kept)})", text, INDEX), usage)
+    piece = HeadPiece(Layer.CONVERSATION.value, f"{INDEX} ({len(kept)})", text, INDEX, opens=True)
+    return ObservationIndex(piece, usage)
 
 
 def index_line(item: StoredObservation) -> str:

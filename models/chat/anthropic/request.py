@@ -1,7 +1,7 @@
 """Serialises a Request for Anthropic's Messages API. Pure: equal bytes for equal requests.
 
-Cache breakpoints are at the ends of the zones: the head, the past, and the turns before this one; with the last message
-that makes four, the maximum of the API.
+Cache breakpoints are after the system message, the head, the turns before this one and the last message: four is the
+maximum of the API. The past has one if another is not needed.
 """
 
 import base64
@@ -53,10 +53,11 @@ def _split(messages: tuple[Message, ...]) -> tuple[list[Message], list[Message]]
 
 
 def _mark(request: Request, head: int, system: list[Json], messages: list[Json]) -> None:
-    """Puts a breakpoint on the last block of each zone."""
+    """Puts a breakpoint on the last block of each stretch that the next request is likely to begin with."""
     marked = 0
-    ends = sorted({end for end in (*request.zones, len(request.messages)) if end > 0})
-    for end in ends[-BREAKPOINTS:]:
+    opening, past, turns, _ = request.zones
+    ends = dict.fromkeys(end for end in (len(request.messages), turns, opening, head, past) if end > 0)
+    for end in sorted(list(ends)[:BREAKPOINTS]):
         block = None
         if end <= head:
             block = system[-1] if system else None

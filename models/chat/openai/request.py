@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from foundation.bounded_json import Json
-from models.chat.text_tools.prompt import as_text
+from models.chat.text_tools.prompt import as_text, join_content
 from models.messages import (
     Image,
     Message,
@@ -85,7 +85,7 @@ def messages(given: Iterable[Message], *, vision: bool) -> list[Json]:
         for wire_message in _wire(message, vision=vision, at_head=all(m["role"] == "system" for m in wire)):
             last = wire[-1] if wire else None
             if last and last["role"] == wire_message["role"] and wire_message["role"] in {"system", "user"}:
-                last["content"] = _join_content(last["content"], wire_message["content"])
+                last["content"] = join_content(last["content"], wire_message["content"])
             else:
                 wire.append(wire_message)
     return wire
@@ -145,16 +145,6 @@ def _content(message: Message, *, vision: bool) -> str | list[Json]:
             else:
                 content.append({"type": "text", "text": words})
     return content
-
-
-def _join_content(first: str | list[Json], second: str | list[Json]) -> str | list[Json]:
-    if isinstance(first, str) and isinstance(second, str):
-        return "\n\n".join(words for words in (first, second) if words)
-    return _as_list(first) + _as_list(second)
-
-
-def _as_list(content: str | list[Json]) -> list[Json]:
-    return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
 def data_uri(image: Image) -> str:

@@ -38,7 +38,7 @@ def as_text(messages: Iterable[Json], tools: Iterable[Tool]) -> list[Json]:
         plain = _plain(message)
         last = wire[-1] if wire else None
         if last and last["role"] == plain["role"] != "system":
-            last["content"] = _joined(last["content"], plain["content"])
+            last["content"] = join_content(last["content"], plain["content"])
         else:
             wire.append(plain)
     if offered:
@@ -71,14 +71,21 @@ def _plain(message: Json) -> Json:
             return dict(message)
 
 
-def _joined(first: str | list[Json], second: str | list[Json]) -> str | list[Json]:
+def join_content(first: str | list[Json], second: str | list[Json]) -> str | list[Json]:
+    """The contents of two neighbouring messages of one role as one, a blank line between texts."""
     if isinstance(first, str) and isinstance(second, str):
         return "\n\n".join(filter(None, (first, second)))
-    return [*_parts(first), *_parts(second)]
+    before, after = _parts(first), _parts(second)
+    if before and after and before[-1]["type"] == after[0]["type"] == "text":  # templates put nothing between texts
+        joined: Json = {"type": "text", "text": f"{before[-1]['text']}\n\n{after[0]['text']}"}
+        return [*before[:-1], joined, *after[1:]]
+    return before + after
 
 
 def _parts(content: str | list[Json]) -> list[Json]:
-    return [{"type": "text", "text": content}] if isinstance(content, str) else content
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}] if content else []
+    return content
 
 
 def _add_to_head(wire: list[Json], text: str) -> None:
