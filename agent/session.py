@@ -22,7 +22,7 @@ from agent.config.config import Config
 from agent.config.embedder import embedding_of
 from agent.config.used_models import UsedModels
 from agent.delegation import Delegation
-from agent.events import Notice, SessionEvent, ToolFinished, UserStored
+from agent.events import AnswerStored, Notice, SessionEvent, ToolFinished, UserStored
 from agent.hooks.hooks import SessionHooks
 from agent.mcp.configuration import server_programs
 from agent.mcp.open import open_servers
@@ -44,6 +44,7 @@ from agent.turn.store import StoredTurn
 from agent.turn.summariser import CompactionSummaries, ModelSummariser, open_summariser
 from agent.turn.turn import TurnRun
 from agent.turn.turn_compression import TurnCompression
+from agent.warm_up import WarmUp
 from context import AssembledRequest, Attachment, Context, Turn
 from context.report import ContextReport
 from context.sources.skills import Skill
@@ -104,6 +105,7 @@ class Session:
         self._summariser = summariser
         self._summaries = CompactionSummaries(self.context, summariser) if summariser else None
         self._compression = TurnCompression(self.context, summariser)
+        self.warm_up = WarmUp(self)
         self.compaction = ManualCompaction(self, self._summaries)
         self._idle = asyncio.Event()  # set while no turn runs
         self._idle.set()
@@ -217,6 +219,8 @@ class Session:
             raise TemporaryFailure("Still answering", "One message at a time.", "Wait, or stop the answer first.")
         message = TurnInput(text, tuple(attachments), skill, brought, tuple(pastes))
         message = await self._again(message) if again else message
+        await self.warm_up.stop()
+        is_new = self.conversation is None
         self._turn = turn = TurnRun(ports := self._ports(), message)
         self._idle.clear()
         self._delegation.begin_turn()
@@ -231,6 +235,9 @@ class Session:
                     if isinstance(event, UserStored):
                         self._last_sent = None if event.steers else (event.entry, message)
                         self.checkpoints.begin_turn(event.conversation, event.entry)
+                    self.warm_up.note(event, is_new=is_new)
+                    if isinstance(event, AnswerStored) and (offer := await self.warm_up.offer()):
+                        yield offer
                     yield await self._model.note(event)
                     if isinstance(event, ToolFinished):
                         for change in change_events(self.checkpoints, self.memory.versions, event.entry):
@@ -302,6 +309,11 @@ class Session:
         return self.model.profile
 
     @property
+    def is_local(self) -> bool:
+        """Whether a language model on this machine answers."""
+        return self._model.is_local
+
+    @property
     def window_status(self) -> str:
         """The model's window as a person reads it, and how it is known."""
         return self._model.window_status
@@ -317,6 +329,7 @@ class Session:
 
     async def use_model(self, spec: str) -> Profile:
         """Switches to the model `spec`, the default from now on. Raises Misuse for an unknown one: this one stays."""
+        await self.warm_up.stop()
         return await self._model.use(spec)
 
     async def models(self) -> "list[DetectedModel]":
@@ -330,12 +343,14 @@ class Session:
     async def context_report(self, text: str = "", attachments: Sequence[Attachment] = ()) -> ContextReport:
         return (await self.preview_request(text, attachments)).report
 
-    async def preview_request(self, text: str = "", attachments: Sequence[Attachment] = ()) -> AssembledRequest:
+    async def preview_request(
+        self, text: str = "", attachments: Sequence[Attachment] = (), *, recall: bool = True
+    ) -> AssembledRequest:
         """The request that `text` would make now. No model is called, nothing is stored."""
         await self.prepare_model()
         if not self.servers.are_taken:
             await self._refresh_tools()
-        return await asyncio.to_thread(self._previews.request, TurnInput(text, tuple(attachments)))
+        return await asyncio.to_thread(self._previews.request, TurnInput(text, tuple(attachments)), recall=recall)
 
     def assemble(self, turn: Turn, *, recall: bool = True) -> AssembledRequest:
         """The request for this turn, with the tools that the model takes and the facts that offline answers need."""
@@ -374,6 +389,7 @@ class Session:
     async def close(self) -> None:
         """Ends the turn, waits until its answer is stored and background work has ended, and closes the store."""
         self.stop()
+        await self.warm_up.stop()
         with suppress(TimeoutError):  # a reader that neither goes on nor closes its iterator
             await asyncio.wait_for(self._idle.wait(), CLOSING_WAIT)
         self.on_working = None

@@ -47,6 +47,13 @@ class ModelSettings(Struct, frozen=True, kw_only=True):
             "small (true or false) and system (whether it reads the system message)."
         ),
     ] = field(default_factory=dict[str, ProfileOverride])
+    warm_up: Annotated[
+        bool,
+        Meta(
+            description="Whether a server on this machine reads the head of a new conversation while you type its "
+            "first message."
+        ),
+    ] = False
     connect_timeout: Annotated[float, Meta(gt=0, le=3_600, description="How long to wait for a connection.")] = 5.0
     first_byte_timeout: Annotated[
         float,

@@ -55,6 +55,7 @@ class LearnedWindow(Struct, frozen=True):
 class _Store(Struct, frozen=True):
     default: str = ""  # the spec that was chosen last
     models: tuple[UsedModel, ...] = ()  # the last used first
+    warm_up_offered: bool = False
     schema: int = 1
 
 
@@ -146,6 +147,12 @@ class UsedModels:
             return _first(store, replace(known, in_text=to_ms(self._clock.now())) if refused_tools else known)
 
         self._change(change)
+
+    def offer_warm_up(self) -> bool:
+        """Whether the warm-up was not offered before; it is from now on."""
+        was_offered = self._read().warm_up_offered
+        self._change(lambda store: replace(store, warm_up_offered=True))
+        return not was_offered
 
     def _is_recent(self, ms: int) -> bool:
         return self._clock.now() - from_ms(ms) < WINDOW_FOR

@@ -37,7 +37,6 @@ from models.chat.port import Profile
 from models.messages import (
     Fact,
     Request,
-    Role,
     Tool,
 )
 from models.tokens import REQUEST_OVERHEAD

@@ -75,7 +75,7 @@ def without_system(wire: list[Json]) -> list[Json]:
     rest = wire[1:]
     if not rest or rest[0]["role"] != "user":
         return [{**wire[0], "role": "user"}, *rest]
-    return [{"role": "user", "content": _join_content(wire[0]["content"], rest[0]["content"])}, *rest[1:]]
+    return [{"role": "user", "content": join_content(wire[0]["content"], rest[0]["content"])}, *rest[1:]]
 
 
 def messages(given: Iterable[Message], *, vision: bool) -> list[Json]:

@@ -109,7 +109,9 @@ def test_an_epoch_of_an_older_version_goes_on(talk: Talk) -> None:
     talk.write("MEMORY.md", "# Memory\n\n<!-- 2026-03-01T10:00:00Z -->\n## Tea\n- Ann drinks tea\n")
     begin(talk)
     assert talk.conversation is not None and talk.assembled is not None
-    assert talk.assembled.request.messages[1].role is Role.USER and "drinks tea" in talk.assembled.request.messages[1].text
+    assert (
+        talk.assembled.request.messages[1].role is Role.USER and "drinks tea" in talk.assembled.request.messages[1].text
+    )
     store = talk.memory.context_store
     stored = store.epoch(talk.conversation.seq)
     state = stored and decode_epoch(stored.state)
