@@ -150,7 +150,7 @@ def _reading_speed(usage: Usage) -> float:
 
 def opened_model(config: Config, spec: str, used: UsedModels | None) -> ChatModel:
     """The model of this spec; with tools in text where its server rejected them lately. Raises Misuse."""
-    settings = config.models
+    settings = UsedModels.of(config.environment).with_verdicts(config.models)
     if used is not None and settings.tool_calls == "auto" and settings.tools is None and used.calls_in_text(spec):
         settings = replace(settings, tool_calls="text")
     return open_model(spec, settings=settings, env=config.environment)

@@ -7,11 +7,14 @@ from msgspec import Meta, Struct, field
 from models.limits import StreamLimits
 from models.prices import ModelPrice
 
+ToolWay = Literal["native", "text", "none"]
+"""How tools are offered to a model."""
+
 
 class ProfileOverride(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What is set for one model. None leaves it to the server, the name or the probe."""
 
-    tools: Literal["native", "text", "none"] | None = None
+    tools: ToolWay | None = None
     small: bool | None = None
     system: bool | None = None  # whether it reads the system message; if not, that text begins the first user message
 
