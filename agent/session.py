@@ -36,6 +36,7 @@ from agent.tools.catalogue import ToolPorts, session_tools
 from agent.tools.commands.commands import open_commands
 from agent.tools.files.documents import ocr_opener
 from agent.tools.files.project import ProjectFolders
+from agent.tools.offer import ToolOffer
 from agent.tools.registry import Toolbox
 from agent.tools.window_room import with_omitted_tools
 from agent.turn.ports import NoSteering, SteeringPort, TurnInput, TurnPorts
@@ -45,7 +46,7 @@ from agent.turn.summariser import CompactionSummaries, ModelSummariser, open_sum
 from agent.turn.turn import TurnRun
 from agent.turn.turn_compression import TurnCompression
 from agent.warm_up import WarmUp
-from context import AssembledRequest, Attachment, Context, Turn
+from context import AssembledRequest, AssemblyArguments, Attachment, Context, Turn
 from context.report import ContextReport
 from context.sources.skills import Skill
 from foundation.clock import Clock, SystemClock
@@ -142,6 +143,7 @@ class Session:
             withheld=self.permissions.withheld,
         )
         self.toolbox = Toolbox(session_tools(ports), config.tools, in_bytes(config.models.limits.arguments_mb))
+        self.offer = ToolOffer(self.toolbox, lambda: self.project.root, workspace.root)
 
     @classmethod
     def open(
@@ -266,13 +268,13 @@ class Session:
         return replace(message, text=text, again=entry.seq, steers=STEERS in entry.meta)
 
     def _ports(self) -> TurnPorts:
-        context, model, answers = self.context, self.model, self.jobs.answers
+        context, model, answers, memory = self.context, self.model, self.jobs.answers, self.memory
         return TurnPorts(
             model=model,
             tools=self.toolbox,
             permissions=self.permissions,
             budget=self.budget,
-            store=StoredTurn(self, self.memory, context, model, self.toolbox, budget=self.budget, answers=answers),
+            store=StoredTurn(self, memory, context, model, self.toolbox, budget=self.budget, answers=answers),
             large_texts=self._previews.large_texts,
             prepare=self.prepare_model,
             prefetch=lambda text: context.prefetch(self.conversation, text, model.profile),
@@ -281,11 +283,14 @@ class Session:
             assemble=self.assemble,
             compact=lambda planned, cause: context.compact(planned, model.counter, cause=cause),
             context_settings=self.config.context,
-            forgettings=self.memory.forgettings,
+            forgettings=memory.forgettings,
             summaries=self._summaries,
             hooks=self.hooks,
             steering=self.steering,
-            warnings=lambda: (*self.toolbox.take_omitted(model.profile), *self.memory.vault.troubles()),
+            warnings=lambda: (
+                *self.offer.take_omitted(self._conversation_id(), model.profile),
+                *memory.vault.troubles(),
+            ),
         )
 
     def steer(self) -> None:
@@ -355,10 +360,10 @@ class Session:
     def assemble(self, turn: Turn, *, recall: bool = True) -> AssembledRequest:
         """The request for this turn, with the tools that the model takes and the facts that offline answers need."""
         profile, counter = self.model.profile, self.model.counter
-        tools = self.toolbox.fitting(profile)
+        tools, stated = self.offer.of_turn(turn, profile)
         facts = self._facts() if profile.spec == "offline" else ()
-        made = self.context.assemble(turn, profile, counter, tools=tools.offered, facts=facts, recall=recall)
-        return with_omitted_tools(made, tools, profile)
+        given = AssemblyArguments(turn, profile, tools.offered, facts, recall, stated)
+        return with_omitted_tools(self.context.assemble_request(given, counter), tools, profile)
 
     def new(self, title: str = "") -> None:
         """The next message begins a conversation with this title, or one made from its first line."""

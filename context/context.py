@@ -159,10 +159,14 @@ class Context:
         facts: tuple[Fact, ...] = (),
         recall: bool = True,
     ) -> AssembledRequest:
-        """Assembles the request for a turn. Stores nothing. Raises RequestTooLarge, NoSuchSkill, BadAttachment."""
+        """Assembles the request for a turn, as `assemble_request`."""
+        return self.assemble_request(AssemblyArguments(turn, profile, tools, facts, recall), counter)
+
+    def assemble_request(self, arguments: AssemblyArguments, counter: TokenCounter) -> AssembledRequest:
+        """Assembles a request. Stores nothing. Raises RequestTooLarge, NoSuchSkill, BadAttachment."""
         self._follow_forgetting()
-        arguments = AssemblyArguments(turn, profile, tools, facts, recall)
-        return RequestAssembler(self.state, arguments, MessageCounter(counter, profile.images)).assemble()
+        counting = MessageCounter(counter, arguments.profile.images)
+        return RequestAssembler(self.state, arguments, counting).assemble()
 
     def told_whole(self, conversation: Conversation | None) -> frozenset[int]:
         """The entries (seqs) whose whole text the next request tells: no tool result that is cut or reduced. Blocks."""
@@ -385,7 +389,7 @@ class Context:
         """Tokens before the history: the tools that the conversation's switches leave, and zone A as it was last."""
         settings = settings_for(self.state.settings, conversation)
         offered = HistoryReading(settings, BranchView(), BranchView()).tools(tools)
-        other = REQUEST_OVERHEAD + tool_tokens(offered, counting.counter, in_text=profile.text_tools)
+        other = REQUEST_OVERHEAD + (0 if profile.text_tools else tool_tokens(offered, counting.counter))
         state = self._stored_epoch(conversation)
         return other + (self.state.heads.counted(state, counting).tokens if state else 0)
 

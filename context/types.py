@@ -67,13 +67,17 @@ class Turn(Struct, frozen=True, kw_only=True):
 
 
 class AssemblyArguments(Struct, frozen=True):
-    """What a request is assembled from. `recall`: memory may bring passages."""
+    """What a request is assembled from. `recall`: memory may bring passages.
+
+    `stated`: the names of the tools that the message must list, for a model that calls tools in text.
+    """
 
     turn: Turn
     profile: Profile
     tools: tuple[Tool, ...]
     facts: tuple[Fact, ...]
     recall: bool
+    stated: frozenset[str] = frozenset()
 
 
 class AssembledRequest(Struct, frozen=True, kw_only=True):

@@ -114,7 +114,7 @@ class Fact(Struct, frozen=True):
 
 
 class PromptCacheSlot(Struct, frozen=True):
-    """Whose request it is, for a model in this process that keeps what it computed of the prompt.
+    """Whose request it is, for a model that keeps what it computed of the prompt.
 
     `folder` is where it may be saved, with the `generation` of that folder; "" where nothing may be.
     """
@@ -135,6 +135,7 @@ class Request(Struct, frozen=True, kw_only=True):
     messages: tuple[Message, ...]
     tools: tuple[Tool, ...] = ()
     zones: tuple[int, int, int, int] = (0, 0, 0, 0)
+    tools_stated: bool = False  # the messages list the tools, for a model that calls them in text
     max_tokens: int = 1024
     temperature: float | None = None
     schema: dict[str, Any] | None = None  # a JSON Schema of the answer, for servers that enforce one
@@ -142,7 +143,7 @@ class Request(Struct, frozen=True, kw_only=True):
     whole: tuple[RecalledSpan, ...] = ()  # whole passages that offline quotes from, best first; sent nowhere
     cited: tuple[Citation | None, ...] = ()  # of each message, for offline; sent nowhere
     notes: tuple[RecalledSpan, ...] = ()  # that the head or a change in the request holds, for offline; sent nowhere
-    cache_slot: PromptCacheSlot = PromptCacheSlot("")  # for mlx alone; sent nowhere
+    cache_slot: PromptCacheSlot = PromptCacheSlot("")  # for mlx, and for slots of llama.cpp
     superseded: dict[str, str] = {}  # by reference, for offline: the day on which its speaker said otherwise
 
     @property
@@ -164,7 +165,7 @@ class Usage(Struct, frozen=True, tag="usage"):
 
 OWN_CITATIONS: Final = frozenset({"summary", "pages"})
 """What the program itself words, with references of its own."""
-INSTRUCTIONS: Final = frozenset({"instructions", "agents", "soul", "skills", "skill"})
+INSTRUCTIONS: Final = frozenset({"instructions", "tools", "agents", "soul", "skills", "skill"})
 """What the workspace's owner words, and how a citation looks may be among it."""
 
 

@@ -11,6 +11,7 @@ from context.layers.project import memory_section, skills_text
 from context.layers.system import static_text
 from context.report import DroppedSource
 from context.sources.changes import note_digests, skill_digests
+from context.sources.sent_text import sent_text
 from context.sources.skills import Skill
 from context.sources.system_yaml import SystemFile
 from foundation.privacy import TextSource, clear
@@ -120,8 +121,8 @@ class _HeadFitter:
 
 def _documents(sources: HeadSources) -> Sequence[tuple[str, str, str]]:
     return (
-        ("AGENTS.md", clear(sources.agents.strip(), TextSource.OTHER), "agents"),
-        ("SOUL.md", clear(sources.soul.strip(), TextSource.OTHER), "soul"),
+        ("AGENTS.md", clear(sent_text(sources.agents), TextSource.OTHER), "agents"),
+        ("SOUL.md", clear(sent_text(sources.soul), TextSource.OTHER), "soul"),
         ("skills", skills_text(sources.skills), "skills"),
     )
 

@@ -1,6 +1,6 @@
 """What a new conversation begins with of the last one in its scope: its newest summaries, where there are any.
 
-They are a piece of the opening, made once: later epochs of the conversation keep it. A summary that covers untrusted text
+They are a piece of the opening, made once: later epochs of the conversation keep it. A summary of untrusted text
 is left out, because the head is not read as the words of strangers.
 """
 

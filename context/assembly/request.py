@@ -73,6 +73,7 @@ class RequestInputs(Struct, frozen=True, kw_only=True):
     head: CountedHead
     tools: tuple[Tool, ...] = ()
     tool_tokens: int = 0
+    tools_stated: bool = False  # the messages list the tools, and the head none
     facts: tuple[Fact, ...] = ()
     offline: OfflineSources = NOTHING
     history: HistoryZones
@@ -111,6 +112,7 @@ def build_request(inputs: RequestInputs) -> BuiltRequest:
         model=inputs.profile.name,
         messages=messages,
         tools=inputs.tools,
+        tools_stated=inputs.tools_stated,
         zones=zone_ends,
         max_tokens=inputs.budget.reserve,
         facts=inputs.facts,
@@ -214,7 +216,7 @@ def _index_usage(inputs: RequestInputs) -> ObservationUsage | None:
 def _layers(inputs: RequestInputs, tail: RequestTail, last: CountedMessage | None) -> tuple[LayerReport, ...]:
     sources: dict[Layer, list[SourceReport]] = {layer: [] for layer in Layer}
     sources[Layer.SYSTEM].append(SourceReport("opening", REQUEST_OVERHEAD))
-    if inputs.tools:
+    if inputs.tool_tokens:
         sources[Layer.SYSTEM].append(SourceReport(f"tools ({len(inputs.tools)})", inputs.tool_tokens))
     for piece, tokens in (*inputs.head.pieces, *(last.pieces if last else ())):
         sources[piece.layer].append(SourceReport(piece.source, tokens))

@@ -19,7 +19,7 @@ _ARCHIVED = "it is archived, and can be recalled"
 _NO_ROOM = "there is no room beside the conversation and the message"
 
 # Drop order where the tail does not fit, lowest first; the message itself is never dropped.
-_RANKS = {"changes": 1, "skill": 2, "instructions": 3, "attachment": 4}
+_RANKS = {"changes": 1, "skill": 2, "instructions": 3, "attachment": 4, "tools": 5}
 
 
 class RequestTail(Struct, frozen=True):
@@ -41,6 +41,7 @@ class RequestTail(Struct, frozen=True):
 class TailInput(Struct, frozen=True, kw_only=True):
     """Candidate pieces of the tail, before any is dropped."""
 
+    tools: tuple[MessagePiece, ...] = ()
     instructions: tuple[MessagePiece, ...] = ()
     skills: tuple[MessagePiece, ...] = ()
     changes: tuple[MessagePiece, ...] = ()
@@ -64,6 +65,7 @@ def bound_tail(parts: TailInput, budget: Budget, settings: ContextSettings, coun
     shown = [piece.part.text for piece in attachments.pieces if isinstance(piece.part, Text)]
 
     pieces = (
+        *parts.tools,
         *within(parts.instructions, budget.shares[Layer.SYSTEM]),
         *within(parts.skills, project),
         *within(parts.changes, project // 2),

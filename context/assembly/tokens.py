@@ -7,7 +7,7 @@ from msgspec import Struct
 from models.chat.port import ImageRule, TokenCounter
 from models.messages import Image, Message, MessagePart, RecalledSpan, Role, ToolCall, render
 from models.recalled import passage_lines
-from models.tokens import image_tokens, message_tokens
+from models.tokens import Estimate, image_tokens, message_tokens
 
 
 class Layer(StrEnum):
@@ -65,6 +65,10 @@ class MessageCounter:
         self.counter = counter
         self.images = images
         self.key = f"{counter.name}/{images.value}"
+
+    def steady(self) -> "MessageCounter":
+        """This counter as it was before it learned from a server: what it cuts to size is the same in each process."""
+        return MessageCounter(Estimate(), self.images) if isinstance(self.counter, Estimate) else self
 
     def text(self, text: str) -> int:
         return self.counter.count(text)

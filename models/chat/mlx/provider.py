@@ -130,7 +130,7 @@ class MlxText:
             return
         wire = openai_request.messages(request.messages, vision=False)
         if not self._profile.tools:
-            wire = as_text(wire, request.tools)
+            wire = as_text(wire, () if request.tools_stated else request.tools)
         wire = wire if self._profile.system_role else openai_request.without_system(wire)
         tools = openai_request.tools(request.tools) if self._profile.tools else []
         try:

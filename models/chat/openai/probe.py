@@ -37,6 +37,7 @@ class ProbeResult(Struct, frozen=True, kw_only=True):
     system_role: bool | None = None
     parameters_b: float | None = None  # billions of parameters
     sets_sampling: bool = False  # whether the server's owner, or the model's file, chose the sampling
+    slots: int | None = None
 
 
 async def probe_server(address: str, model: str, ask: JsonFetcher) -> ProbeResult:
@@ -71,6 +72,7 @@ async def _llamacpp(root: str, model: str, ask: JsonFetcher) -> ProbeResult | No
         system_role=_flag(caps.get("supports_system_role")),
         parameters_b=_billions(_object(_object(rows[0]).get("meta")).get("n_params") if len(rows) == 1 else None),
         sets_sampling=isinstance(temperature, float) and abs(temperature - LLAMA_TEMPERATURE) > 0.001,
+        slots=_count(props.get("total_slots")),
         known_as=re.sub(r"^.*[/\\]", "", str(props.get("model_path") or "")[-500:]),
     )
 

@@ -14,6 +14,7 @@ from models.chat.joined_text import joined_text
 from models.chat.openai import probe
 from models.chat.openai import request as openai_request
 from models.chat.openai.reply import OpenAIReplyReader
+from models.chat.openai.slots import ServerSlots
 from models.chat.port import AnswerEnd, AnswerError, Connected, Event, Profile, StopReason, with_window
 from models.chat.retry import with_retries
 from models.chat.sampling import local_sampling
@@ -39,6 +40,7 @@ class OpenAICompatible:
         self._calibrated = False
         self._takes_schema = True  # until the server rejects one
         self._sets_sampling = False  # whether the server's owner chose the sampling
+        self._slots = ServerSlots()
         self._flavour = spec.provider if spec.provider != "openai" else ""
         self.endpoint = Endpoint(spec.provider, spec.name, address, key_variable)
         headers: Mapping[str, str] = {"authorization": f"Bearer {key}"} if key else {}
@@ -59,6 +61,7 @@ class OpenAICompatible:
         result = await probe.probe_server(self.endpoint.address, self.endpoint.model, self._transport.ask)
         self._flavour = result.server or self._flavour
         self._sets_sampling = result.sets_sampling
+        self._slots.use(result.slots or 1)
         self._profile = probe.refine_profile(self._profile, result, self._settings)
         if result.server == "llamacpp" and not self._calibrated:
             await self.calibrate(SAMPLES)
@@ -108,8 +111,8 @@ class OpenAICompatible:
     async def close(self) -> None:
         await self._transport.close()
 
-    def body(self, request: Request) -> bytes:
-        """The exact bytes that are sent: equal for equal requests."""
+    def body(self, request: Request, slot: int | None = None) -> bytes:
+        """The exact bytes that are sent: equal for equal requests. `slot`: of a llama.cpp server."""
         given = self._settings.temperature if request.temperature is None else request.temperature
         extra: Json = {"return_progress": True, "cache_prompt": True} if self._flavour == "llamacpp" else {}
         if given is None and not self._sets_sampling:
@@ -122,14 +125,16 @@ class OpenAICompatible:
             native_tools=self._profile.tools,
             system_role=self._profile.system_role,
             takes_schema=self._takes_schema,
-            extra=extra,
+            extra=extra if slot is None else extra | {"id_slot": slot},
             temperature=given,
             limit_name="max_completion_tokens" if openai_itself else "max_tokens",
         )
 
     async def _attempt(self, request: Request) -> AsyncGenerator[Event, None]:
+        conversation = request.cache_slot.conversation
         async with AsyncExitStack() as stack:
-            reply = await self._transport.post(stack, "/chat/completions", self.body(request))
+            body = self.body(request, self._slots.slot(conversation))
+            reply = await self._transport.post(stack, "/chat/completions", body)
             yield Connected()
             reader = OpenAIReplyReader(self._settings.limits)
             pieces = self._streamed(reply, reader) if await reply.is_stream() else self._at_once(reply, reader)
@@ -140,7 +145,9 @@ class OpenAICompatible:
                 raise AttemptFailed(errors.limit_error(self.endpoint, excess)) from excess
             for event in reader.finish():
                 yield event
-            yield reader.counted() or self._reckoned(request, reader.words)
+            usage = reader.counted() or self._reckoned(request, reader.words)
+            self._slots.learn(conversation, usage.cached_tokens)
+            yield usage
             yield AnswerEnd(reader.reason or StopReason.STOP)
 
     async def _streamed(self, reply: HttpResponse, reader: OpenAIReplyReader) -> AsyncGenerator[Event, None]:

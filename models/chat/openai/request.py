@@ -53,7 +53,7 @@ def openai_body(
     wire = messages(request.messages, vision=vision)
     if request.tools and native_tools:
         given["tools"] = tools(request.tools)
-    wire = wire if native_tools else as_text(wire, request.tools)
+    wire = wire if native_tools else as_text(wire, () if request.tools_stated else request.tools)
     given["messages"] = wire if system_role else without_system(wire)
     return msgspec.json.encode(given)
 

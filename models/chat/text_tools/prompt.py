@@ -6,28 +6,28 @@ the fence (models.fence) takes their brackets.
 """
 
 import json
+import re
 from collections.abc import Iterable
 from typing import Any, Final, cast
 
 from foundation.bounded_json import Json
 from models.messages import Tool
+from models.prompts import prompt
 
-_OPENING: Final = """\
-# Tools
-You can call the tools below. To call one, write this on lines of its own, outside any code fence, and then stop:
-<tool_call>
-{"name": "TOOL", "arguments": {"NAME": VALUE}}
-</tool_call>
-Several such blocks in a row make several calls. The results come in the next message, each in <tool_response>.
-Never write a <tool_response> yourself. Answer without a block where no tool is needed.
-"""
-_TYPES: Final = {"string": "string", "integer": "integer", "number": "number", "boolean": "true|false"}
+_SHOWN_OPTIONAL: Final = 2  # fields of a tool that needs none of them
+_STATED: Final = re.compile(r"^([\w.-]+)\(", re.MULTILINE)
 
 
 def tools_text(tools: Iterable[Tool]) -> str:
-    """The instructions and a line for each tool, by name."""
+    """A line for each tool, by name, between the instructions."""
     by_name = sorted(tools, key=lambda tool: tool.name)
-    return "\n".join([_OPENING, *(f"- {signature(tool)} {tool.description}" for tool in by_name)])
+    lines = [f"{signature(tool)}: {tool.description}" for tool in by_name]
+    return "\n".join([prompt("text_tools", "opening"), *lines, prompt("text_tools", "closing")])
+
+
+def stated_names(text: str) -> frozenset[str]:
+    """The names of the tools that a `tools_text` lists."""
+    return frozenset(_STATED.findall(text))
 
 
 def as_text(messages: Iterable[Json], tools: Iterable[Tool]) -> list[Json]:
@@ -96,28 +96,25 @@ def _add_to_head(wire: list[Json], text: str) -> None:
 
 
 def signature(tool: Tool) -> str:
-    """`read_file(path: string, offset?: integer)`."""
+    """`read_file(path)`: the required fields, or the first optional ones where none is required.
+
+    A small model fills in each field that it sees, so the other optional ones are not shown.
+    """
     properties = cast("Json", tool.parameters.get("properties") or {})
     required = cast("list[str]", tool.parameters.get("required") or [])
-    arguments = ", ".join(
-        f"{name}{'' if name in required else '?'}: {_type(schema)}" for name, schema in properties.items()
-    )
-    return f"{tool.name}({arguments})"
+    shown = [name for name in properties if name in required] or [f"{name}?" for name in properties][:_SHOWN_OPTIONAL]
+    return f"{tool.name}({', '.join(name + _type(properties[name.rstrip('?')]) for name in shown)})"
 
 
 def _type(schema: Any) -> str:
-    if not isinstance(schema, dict):
-        return "any"
-    given = cast("Json", schema)
+    """`: integer`, or the values of an enum; "" for a string."""
+    given = cast("Json", schema) if isinstance(schema, dict) else {}
     if choices := given.get("enum"):
-        return "|".join(json.dumps(choice, ensure_ascii=False) for choice in choices)
+        return f": {'|'.join(json.dumps(choice, ensure_ascii=False) for choice in choices)}"
     kind = given.get("type")
     if kind == "array":
-        name = f"[{_type(given.get('items'))}]"
-    elif kind == "object" and isinstance(given.get("properties"), dict):
+        return ": list"
+    if kind == "object" and isinstance(given.get("properties"), dict):
         inner = cast("Json", given["properties"])
-        name = "{" + ", ".join(f"{key}: {_type(value)}" for key, value in inner.items()) + "}"
-    else:
-        name = _TYPES.get(str(kind), "any")
-    about = given.get("description")
-    return f"{name} ({about})" if about else name
+        return ": {" + ", ".join(f"{key}{_type(value)}" for key, value in inner.items()) + "}"
+    return "" if kind in (None, "string") else f": {kind}"

@@ -1,7 +1,6 @@
 """What a server reads again, as the prompts of real chat templates show it: only what changed, and what follows it."""
 
 from collections.abc import Callable, Iterator
-from os.path import commonprefix
 from typing import Any
 
 import pytest
@@ -64,7 +63,8 @@ def begin(talk: Talk, text: str) -> AssembledRequest:
 
 def read_again(before: str, after: str) -> str:
     """The part of the second prompt that a server reads which has read the first."""
-    return after[len(commonprefix([before, after])) :]
+    pairs = enumerate(zip(before, after, strict=False))
+    return after[next((n for n, (one, other) in pairs if one != other), len(before)) :]
 
 
 @pytest.mark.parametrize("name", STEADY)
