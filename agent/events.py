@@ -136,9 +136,15 @@ class ResultsReduced(Struct, frozen=True):
 
 
 class ContextReady(Struct, frozen=True):
-    """The request is built; the model is called next."""
+    """The request is built; the model is called next.
+
+    `unread`: about how many tokens a server on this machine reads before it answers, and how many it read a second the
+    last time; 0 where unknown.
+    """
 
     report: ContextReport
+    unread: int = 0
+    tokens_per_second: float = 0.0
 
 
 class ModelConnected(Struct, frozen=True):

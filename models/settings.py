@@ -7,11 +7,14 @@ from msgspec import Meta, Struct, field
 from models.limits import StreamLimits
 from models.prices import ModelPrice
 
+ToolWay = Literal["native", "text", "none"]
+"""How tools are offered to a model."""
+
 
 class ProfileOverride(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What is set for one model. None leaves it to the server, the name or the probe."""
 
-    tools: Literal["native", "text", "none"] | None = None
+    tools: ToolWay | None = None
     small: bool | None = None
     system: bool | None = None  # whether it reads the system message; if not, that text begins the first user message
 
@@ -47,6 +50,13 @@ class ModelSettings(Struct, frozen=True, kw_only=True):
             "small (true or false) and system (whether it reads the system message)."
         ),
     ] = field(default_factory=dict[str, ProfileOverride])
+    warm_up: Annotated[
+        bool,
+        Meta(
+            description="Whether a server on this machine reads the head of a new conversation while you type its "
+            "first message."
+        ),
+    ] = False
     connect_timeout: Annotated[float, Meta(gt=0, le=3_600, description="How long to wait for a connection.")] = 5.0
     first_byte_timeout: Annotated[
         float,
