@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from context.assembly.tokens import MessageCounter
 from context.prompts import prompt
 from foundation.text.dates.relative import written_dates
 from foundation.trust import Citation, Trust
@@ -20,17 +19,8 @@ def dates_in(text: str, citation: Citation, role: str | None, *, is_sure: bool) 
     return tuple((date.end, date.text) for date in written_dates(text, citation.time)) if citation.time else ()
 
 
-def _guide(*, is_approximate: bool) -> str:
-    return f"{prompt('approximate')} {prompt('recalled')}" if is_approximate else prompt("recalled")
-
-
-def guide_tokens(counting: MessageCounter, *, is_approximate: bool) -> int:
-    """The tokens of the line behind a block."""
-    return counting.text(f"\n{_guide(is_approximate=is_approximate)}")
-
-
 def with_guide(parts: Sequence[RecalledSpan]) -> tuple[RecalledSpan, ...]:
-    """The passages of a block, the first with the line behind it."""
+    """The passages of a block, the first with the line behind it, which is no part of recall's share."""
     is_approximate = any(part.trust is Trust.APPROXIMATE and not part.unverified for part in parts)
-    guide = _guide(is_approximate=is_approximate)
+    guide = f"{prompt('approximate')} {prompt('recalled')}" if is_approximate else prompt("recalled")
     return tuple(replace(part, guide=guide if n == 0 else "") for n, part in enumerate(parts))
