@@ -16,7 +16,7 @@ def dates_in(text: str, citation: Citation, role: str | None, *, is_sure: bool) 
     """The relative dates of a passage (RecalledSpan.dates); none where it is no message, or its date is not sure."""
     if citation.kind != "entry" or role not in _SPOKEN or not is_sure:
         return ()
-    return tuple((date.end, date.text) for date in written_dates(text, citation.time)) if citation.time else ()
+    return written_dates(text, citation.time) if citation.time else ()
 
 
 def with_guide(parts: Sequence[RecalledSpan]) -> tuple[RecalledSpan, ...]:
