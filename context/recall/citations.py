@@ -7,7 +7,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from context.assembly.tokens import MessageCounter, fit_lines
-from context.recall.guide import dates_in
 from foundation.citations import cited_refs, remove_citations
 from foundation.errors import PalimpsestError
 from foundation.privacy import TextSource, clear
@@ -33,9 +32,6 @@ class CitablePassage(Protocol):
 
     @property
     def citation(self) -> Citation: ...
-
-    @property
-    def role(self) -> str | None: ...
 
     @property
     def unverified(self) -> bool: ...
@@ -107,23 +103,8 @@ def whole_passages(
 
 
 def _part(passage: CitablePassage, text: str, rank: int) -> RecalledSpan:
-    return RecalledSpan(
-        text,
-        passage.citation,
-        passage.trust,
-        1.0,
-        passage.citation.time,
-        rank,
-        cited=True,
-        nonce=SAMPLE_NONCE,
-        dates=dates_in(
-            text,
-            passage.citation,
-            passage.role,
-            is_sure=passage.unverified or passage.trust is not Trust.APPROXIMATE,
-        ),
-        unverified=passage.unverified,
-    )
+    cited, trust, own = passage.citation, passage.trust, passage.unverified
+    return RecalledSpan(text, cited, trust, 1.0, cited.time, rank, cited=True, nonce=SAMPLE_NONCE, unverified=own)
 
 
 def _cut(part: RecalledSpan, tokens: int, counting: MessageCounter) -> RecalledSpan:

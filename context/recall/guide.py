@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from context.assembly.tokens import MessageCounter
 from foundation.text.dates.relative import written_dates
 from foundation.trust import Citation, Trust
 from models.messages import RecalledSpan, Role
@@ -17,20 +16,13 @@ def dates_in(text: str, citation: Citation, role: str | None, *, is_sure: bool) 
     """The relative dates of a passage (RecalledSpan.dates); none where it is no message, or its date is not sure."""
     if citation.kind != "entry" or role not in _SPOKEN or not is_sure:
         return ()
-    return tuple((date.end, date.text) for date in written_dates(text, citation.time)) if citation.time else ()
-
-
-def _guide(*, is_approximate: bool) -> str:
-    return f"{prompt('recall', 'approximate')} {prompt('recall', 'use')}" if is_approximate else prompt("recall", "use")
-
-
-def guide_tokens(counting: MessageCounter, *, is_approximate: bool) -> int:
-    """The tokens of the line behind a block."""
-    return counting.text(f"\n{_guide(is_approximate=is_approximate)}")
+    return written_dates(text, citation.time) if citation.time else ()
 
 
 def with_guide(parts: Sequence[RecalledSpan]) -> tuple[RecalledSpan, ...]:
-    """The passages of a block, the first with the line behind it."""
+    """The passages of a block, the first with the line behind it, which is no part of recall's share."""
     is_approximate = any(part.trust is Trust.APPROXIMATE and not part.unverified for part in parts)
-    guide = _guide(is_approximate=is_approximate)
+    guide = (
+        f"{prompt('recall', 'approximate')} {prompt('recall', 'use')}" if is_approximate else prompt("recall", "use")
+    )
     return tuple(replace(part, guide=guide if n == 0 else "") for n, part in enumerate(parts))

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from context.assembly.tokens import MessageCounter, fit_lines
 from context.recall.citations import CitablePassage, cited_parts
-from context.recall.guide import dates_in, guide_tokens
+from context.recall.guide import dates_in
 from context.recall.held import without_held
 from context.recall.need import asks, message_features, passage_likelihood, recall_likelihood, says_nothing
 from context.settings import ContextSettings
@@ -141,8 +141,6 @@ def fit_passages(
     """Selects the passages that fit from the results of a search. `results` is None where there was no query."""
     cited = cited_parts(request.cited, max(limits.cited, limits.tokens), counting)
     candidates = [hit for hit in results.hits if not _tells_nothing(hit, request)] if results else []
-    is_approximate = any(hit.trust is Trust.APPROXIMATE and not hit.unverified for hit in candidates)
-    limits = replace(limits, tokens=limits.tokens - guide_tokens(counting, is_approximate=is_approximate))
     served = _served(request, replace(results, hits=tuple(candidates)), limits.threshold) if results else 0.0
     if not served:
         candidates = []
@@ -262,10 +260,11 @@ def _part(  # noqa: PLR0917 — all are needed
 def _fitted(hit: Hit, limit: int, counting: MessageCounter) -> str:
     """The passage where it fits, with its further parts where they do; else the sentence that matches best, with what
     fits before and behind it."""
+    once = without_repeats if hit.role == Role.ASSISTANT else str
     whole = hit.snippet
-    text, omitted = fit_lines(clear(without_repeats(whole.strip()), TextSource.OTHER), limit, counting, "…")
+    text, omitted = fit_lines(clear(once(whole.strip()), TextSource.OTHER), limit, counting, "…")
     if not omitted:
-        excerpts = clear(without_repeats(hit.excerpts.strip()), TextSource.OTHER) if hit.further else text
+        excerpts = clear(once(hit.excerpts.strip()), TextSource.OTHER) if hit.further else text
         return excerpts if counting.text(excerpts) <= limit else text
     parts = list(sentences(whole))
     words = [

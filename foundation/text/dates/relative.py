@@ -9,8 +9,6 @@ import re
 from datetime import date, datetime, timedelta, tzinfo
 from typing import Final
 
-from msgspec import Struct
-
 from foundation.text.dates.calendar import FIRST, LAST, MONTH_NAMES, WEEKDAYS
 from foundation.text.dates.spans import SIMPLE, DateSpan, entry_spans, mentioned_periods
 from foundation.text.sentences import sentences
@@ -26,7 +24,7 @@ _ENGLISH: Final = re.compile(
 )
 _CHINESE: Final = re.compile(
     r"大?[前后]天|[昨明][天日晚夜]|前晚|[上下][上下]?个?(?:周|星期|礼拜)[一二三四五六日天]|[上下][上下]?个?(?P<weekend>周末)"
-    r"|[上下][上下]?一?个?(?:(?P<week>周|星期|礼拜)|(?P<month>月))|(?P<year>大?前年|去年|上一年|明年|后年)"
+    r"|[上下][上下]?一?个?(?:(?P<unit>周|星期|礼拜|月))|(?P<year>大?前年|去年|上一年|明年|后年)"
     r"|(?P<rough>几|好几|数|[一二三四五六七八九两]{2})?[^半]*?(?P<far>天|日|周|星期|礼拜|月|年)之?以?前"
 )
 _HINT: Final = re.compile(
@@ -38,20 +36,16 @@ _SKIPPED: Final = re.compile(
     r"|\"[^\"\n]*\"|^\W{0,3}\d{1,4}[-/.:年]\d{1,2}.*$",
     re.MULTILINE | re.DOTALL,
 )
-_UNITS: Final = {"天": "day", "日": "day", "周": "week", "星期": "week", "礼拜": "week", "月": "month", "年": "year"}
-_COARSER: Final = {"day": "month", "week": "month", "month": "year", "year": ""}
+_UNITS: Final = (
+    dict.fromkeys("天日", "day") | dict.fromkeys("周期拜", "week") | {"末": "weekend", "月": "month", "年": "year"}
+)
+_COARSER: Final = {"day": "month", "weekend": "month", "week": "month", "month": "year", "year": ""}
 _SAME: Final = {"night": "day", "weekend": "weekend", "fortnight": "week"}
 
 
-class WrittenDate(Struct, frozen=True):
-    """A relative date: `end` is the offset just behind its phrase, `text` the date in the phrase's language."""
-
-    end: int
-    text: str
-
-
-def written_dates(text: str, at: datetime, zone: tzinfo | None = None) -> tuple[WrittenDate, ...]:
-    """The relative dates of what was said at that moment, in order. Days are `zone`'s, or the machine's."""
+def written_dates(text: str, at: datetime, zone: tzinfo | None = None) -> tuple[tuple[int, str], ...]:
+    """The offset behind each relative date of what was said at that moment, and the date in the phrase's language. Days
+    are `zone`'s, or the machine's."""
     if not _HINT.search(text):
         return ()
     skipped = [match.span() for match in _SKIPPED.finditer(text.replace("\r", "\n"))]
@@ -63,11 +57,7 @@ def written_dates(text: str, at: datetime, zone: tzinfo | None = None) -> tuple[
     if not found:
         return ()
     dated = [(part.start, part.end) for part in sentences(text) if _names_a_date(text[: part.end], part.start, found)]
-    return tuple(
-        WrittenDate(span.to, written)
-        for span, written in found
-        if not any(first <= span.at < last for first, last in dated)
-    )
+    return tuple((span.to, date) for span, date in found if not any(first <= span.at < end for first, end in dated))
 
 
 def _names_a_date(text: str, start: int, found: list[tuple[DateSpan, str]]) -> bool:
@@ -86,29 +76,14 @@ def _written(text: str, span: DateSpan) -> str:
     match = (_CHINESE if is_chinese else _ENGLISH).fullmatch(phrase.translate(SIMPLE) if is_chinese else phrase)
     if match is None or span.start in (FIRST, LAST) or span.end == LAST:
         return ""
-    unit = _unit(match)
-    last = span.end - timedelta(days=1)
-    if match.groupdict().get("rough"):
-        unit = _COARSER.get(unit, "")
-        if not _is_within(unit, span.start - timedelta(days=2), last + timedelta(days=2)):
+    word = next((value for name, value in match.groupdict().items() if value and name != "rough"), "day").lower()
+    unit = _UNITS.get(word[-1]) or _SAME.get(word) or ("month" if word.split()[-1] in MONTH_NAMES else word)
+    if match["rough"]:
+        unit = _COARSER[unit]
+        first, last = span.start - timedelta(days=2), span.end + timedelta(days=1)
+        if not unit or first.year != last.year or (unit == "month" and first.month != last.month):
             return ""
-    return _date_text(span.start, unit, is_chinese=is_chinese) if unit else ""
-
-
-def _unit(match: re.Match[str]) -> str:
-    """`day`, `week`, `weekend`, `month` or `year`: how precise the phrase is."""
-    groups = {name: value for name, value in match.groupdict().items() if value}
-    for name in ("weekend", "week", "month", "year"):
-        if name in groups:
-            return name
-    if "of_year" in groups:
-        return "month"
-    word = (groups.get("unit") or groups.get("far") or groups.get("later") or "day").lower()
-    return _UNITS.get(word) or _SAME.get(word, word)
-
-
-def _is_within(unit: str, first: date, last: date) -> bool:
-    return bool(unit) and first.year == last.year and (unit == "year" or first.month == last.month)
+    return _date_text(span.start, unit, is_chinese=is_chinese)
 
 
 def _date_text(first: date, unit: str, *, is_chinese: bool) -> str:

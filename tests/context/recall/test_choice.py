@@ -3,7 +3,6 @@
 from datetime import UTC, datetime
 
 from context.assembly.tokens import MessageCounter
-from context.recall.guide import guide_tokens
 from context.recall.recall import LEAST_A_TOKEN, RecallLimits, RecallRequest, fit_passages, recall_passages
 from foundation.trust import Citation, Trust
 from memory.search import Hit, SearchResults
@@ -12,12 +11,9 @@ from models.messages import RecalledSpan
 from models.recalled import recalled_block
 from models.tokens import Estimate, estimate
 
-COUNTING = MessageCounter(Estimate(), ImageRule.NONE)
-GUIDE = guide_tokens(COUNTING, is_approximate=False)
-
 
 def found_by_hand(hits: tuple[Hit, ...], tokens: int = 2000) -> tuple[RecalledSpan, ...]:
-    limits, counting = RecallLimits(tokens, 200, 100), COUNTING
+    limits, counting = RecallLimits(tokens, 200, 100), MessageCounter(Estimate(), ImageRule.NONE)
     return recall_passages(
         lambda _: SearchResults(query="", total=len(hits), hits=hits), RecallRequest("the vault"), limits, counting
     )
@@ -78,9 +74,9 @@ def test_of_two_that_are_as_relevant_the_shorter_leaves_room_for_more() -> None:
         said(long, 2, score=0.5),
         *(said(f"Key {n * 7919} fits the vault.", n, conversation="d", score=0.5) for n in range(10, 19)),
     )
-    assert [part.citation.ref for part in found_by_hand(hits, 150 + GUIDE)] == [f"e_{n}" for n in range(10, 19)]
+    assert [part.citation.ref for part in found_by_hand(hits, 150)] == [f"e_{n}" for n in range(10, 19)]
     surely = (said(long, 2, score=0.9), *hits[1:])
-    assert found_by_hand(surely, 150 + GUIDE)[0].citation.ref == "e_2"
+    assert found_by_hand(surely, 150)[0].citation.ref == "e_2"
 
 
 def test_a_passage_whose_label_stands_goes_before_one_that_needs_its_own() -> None:
@@ -89,7 +85,7 @@ def test_a_passage_whose_label_stands_goes_before_one_that_needs_its_own() -> No
         said("Over the vault is a loft.", 30, conversation="another one with a long name", score=0.5),
         said("By the vault is a gate.", 9, score=0.49),
     )
-    assert [part.citation.ref for part in found_by_hand(hits, 74 + GUIDE)] == ["e_2", "e_9"]
+    assert [part.citation.ref for part in found_by_hand(hits, 74)] == ["e_2", "e_9"]
 
 
 def scored(*scores: float) -> SearchResults:

@@ -2,6 +2,8 @@
 
 from datetime import UTC, datetime
 
+from msgspec.structs import replace
+
 from context.recall.held import without_held
 from foundation.trust import Citation, Trust
 from memory.origin import Origin
@@ -22,6 +24,7 @@ def hit(text: str, role: Role = Role.ASSISTANT) -> Hit:
         citation=Citation(kind="entry", ref=text[:9], time=datetime(2026, 1, 1, tzinfo=UTC)),
         trust=Trust.EXACT,
         origin=Origin.USER if role is Role.USER else Origin.ASSISTANT,
+        unverified=role is not Role.USER,
     )
 
 
@@ -45,6 +48,12 @@ def test_an_answer_with_another_value_or_more_to_say_is_brought() -> None:
         "The pool opens at nine, closes in August for repairs, and rents towels at the counter by the locker.",
     ):
         assert kept(hit(answer), own=(OWN,)) == [answer]
+
+
+def test_an_answer_that_had_sources_is_brought() -> None:
+    own, answer = "The parser fails in parse.py.", hit("I fixed the parser in parse.py.")
+    assert kept(answer, own=(own,)) == []
+    assert kept(replace(answer, unverified=False), own=(own,)) == [answer.snippet]
 
 
 def test_what_a_summary_in_view_holds_is_not_brought() -> None:

@@ -13,13 +13,8 @@ AT = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)  # a Monday
 DAYS = st.dates(date(1990, 1, 1), date(2090, 1, 1))
 
 
-def written(text: str, at: datetime = AT) -> list[tuple[str, str]]:
-    """Each phrase's last words and its date."""
-    return [(text[: found.end].rsplit(" ", maxsplit=1)[-1], found.text) for found in written_dates(text, at, UTC)]
-
-
 def dates(text: str, at: datetime = AT) -> list[str]:
-    return [found.text for found in written_dates(text, at, UTC)]
+    return [written for _, written in written_dates(text, at, UTC)]
 
 
 @pytest.mark.parametrize(
@@ -58,7 +53,7 @@ def test_a_phrase_is_as_precise_as_it_is(text: str, expected: str) -> None:
 
 def test_the_offset_is_right_behind_the_phrase() -> None:
     text = "I came yesterday and leave next week, 后天 the latest."
-    ends = [text[: found.end] for found in written_dates(text, AT, UTC)]
+    ends = [text[:end] for end, _ in written_dates(text, AT, UTC)]
     assert [end.rsplit(" ", 1)[-1] for end in ends] == ["yesterday", "week", "后天"]
 
 
@@ -135,5 +130,5 @@ def test_weeks_months_and_years_are_those_of_the_calendar(today: date) -> None:
 
 @given(st.text(st.characters(codec=None), max_size=200))
 def test_any_text_has_ascending_offsets_within(text: str) -> None:
-    ends = [found.end for found in written_dates(text, AT, UTC)]
+    ends = [end for end, _ in written_dates(text, AT, UTC)]
     assert ends == sorted(ends) and all(0 < end <= len(text) for end in ends)
