@@ -55,7 +55,7 @@ async def _answer(request: Request, profile: Profile, send: Send) -> AsyncGenera
     """The events with calls for the text that is one. What a model adds after its calls is cut off with the answer."""
     question = _question(request)
     reader = TextCallReader(request.tools, question) if request.tools and profile.calls_tools else None
-    answer = _TextAnswer(reader, stops_loops=not wants_repetition(question))
+    answer = _TextAnswer(reader, stops_loops=not (request.may_repeat or wants_repetition(question)))
     async with aclosing(send(request)) as events:
         async for event in events:
             for shown in answer.take(event):
