@@ -154,6 +154,7 @@ class Request(Struct, frozen=True, kw_only=True):
     max_tokens: int = 1024
     temperature: float | None = None
     schema: dict[str, Any] | None = None  # a JSON Schema of the answer, for servers that enforce one
+    may_repeat: bool = False  # whether an answer that repeats itself is let go on; sent nowhere
     facts: tuple[Fact, ...] = ()  # for offline alone; sent nowhere
     whole: tuple[RecalledSpan, ...] = ()  # whole passages that offline quotes from, best first; sent nowhere
     cited: tuple[Citation | None, ...] = ()  # of each message, for offline; sent nowhere

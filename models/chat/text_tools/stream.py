@@ -59,7 +59,7 @@ async def _answer(request: Request, profile: Profile, send: Send) -> AsyncGenera
     def new_reader() -> TextCallReader | None:
         return TextCallReader(request.tools, question) if request.tools and profile.calls_tools else None
 
-    answer = _TextAnswer(new_reader, stops_loops=not wants_repetition(question))
+    answer = _TextAnswer(new_reader, stops_loops=not (request.may_repeat or wants_repetition(question)))
     async with aclosing(send(request)) as events:
         async for event in events:
             for shown in answer.take(event):

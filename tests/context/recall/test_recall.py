@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 import pytest
 
 from context.assembly.tokens import MessageCounter
-from context.prompts import prompt
 from context.recall.need import asks
 from context.recall.recall import RecallLimits, RecallRequest, fit_passages, recall_passages, search_text
 from foundation.privacy import clear
@@ -14,6 +13,7 @@ from memory.records import EntryDraft, EntryKind
 from memory.search import Hit, SearchResults
 from models.chat.port import ImageRule
 from models.messages import RecalledSpan, Role
+from models.prompts import prompt
 from models.recalled import by_relevance
 from models.tokens import Estimate, estimate
 from tests.context.conversation import Talk, remembered, texts
@@ -152,7 +152,7 @@ def test_recall_keeps_to_its_share(small_talk: Talk) -> None:
     assembled = small_talk.send("Tell me of the harbour and its lighthouse.")
     assert assembled.recalled
     taken = [s.tokens for s in assembled.report.layers[3].sources if s.name.startswith("recalled")]
-    assert sum(taken) <= 0.15 * 1536 + 8 + estimate(prompt("recalled"))
+    assert sum(taken) <= 0.15 * 1536 + 8 + estimate(prompt("recall", "use"))
 
 
 def test_messages_in_view_share_the_room_for_recall(talk: Talk) -> None:
