@@ -223,14 +223,16 @@ def refine_profile(profile: Profile, result: ProbeResult, settings: ModelSetting
 def with_abilities(profile: Profile, takes_tools: bool | None, settings: ModelSettings) -> Profile:
     """The profile with how tools are offered: natively unless the server says that it takes none, then in text.
 
-    None: the server says nothing, and the profile stays. Settings take precedence, first those of this model.
+    None: the server says nothing, and the profile stays. A small model gets them in text: of the calls that models of
+    0.5 and 1.5 billion parameters wrote with native tools, llama.cpp recognised none, and most greetings became JSON.
+    Settings take precedence, first those of this model.
     """
     override = override_for(profile, settings)
     system = profile.system_role if override.system is None else override.system
     profile = msgspec.structs.replace(profile, small=override.small, system_role=system)
     if settings.tools is False or override.tools == "none":
         return msgspec.structs.replace(profile, tools=False, text_tools=False)
-    native = takes_tools if takes_tools is not None else not profile.text_tools
+    native = (takes_tools if takes_tools is not None else not profile.text_tools) and not profile.is_small
     if override.tools:
         native = override.tools == "native"
     elif settings.tool_calls != "auto":

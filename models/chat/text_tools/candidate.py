@@ -123,6 +123,8 @@ class Candidate:
             self.is_whole_echo = end is not None and not _ANY_TAG.sub("", self.text[end.end() :])
             return Shape.OPEN if self.is_whole_echo else Shape.TEXT
         self._end_item()
+        if self._scanned and not self._quote and (calls := json_calls(_single_braces(self.text[self._at :]))):
+            self.calls, self._at = [*self.calls, *calls], len(self.text)
         rest = self.text[self._at :].strip("`~ \n\t")
         if not self.calls and not self.is_damaged:
             return Shape.TEXT
@@ -144,6 +146,9 @@ class Candidate:
             return self._take_tag()
         if rest[0] in "{[":
             return self._take_value()
+        if rest[0] == "}" and self.calls:  # one too many
+            self._at += 1
+            return Shape.OPEN
         return self._take_name()
 
     def _otherwise(self) -> Shape:
@@ -223,7 +228,7 @@ class Candidate:
         source = self.text[self._at : end]
         if self._name:
             self._take_arguments(source)
-        elif calls := (json_calls(source) if is_value else ()) or python_calls(source, self._tools):
+        elif calls := (json_calls(_single_braces(source)) if is_value else ()) or python_calls(source, self._tools):
             self.calls += calls
         elif self.is_marked:
             self.is_damaged = True
@@ -276,6 +281,14 @@ def is_written_call(text: str) -> bool:
     return is_whole and all(call.is_explicit for call in candidate.calls)
 
 
+def _single_braces(source: str) -> str:
+    """The object without doubled braces around it: the template of Qwen2.5-Coder shows calls so, and models copy it."""
+    if not source.startswith("{{"):
+        return source
+    body = source[1:].rstrip()
+    return body[:-1] if body.count("{") < body.count("}") else body
+
+
 def _is_known_tag(text: str) -> bool:
     """Whether a tag of calls may begin so."""
     if text[1:2] in {"|", "｜"}:
@@ -287,7 +300,7 @@ def _is_known_tag(text: str) -> bool:
 
 def _may_be_call(text: str, tools: Mapping[str, Tool]) -> bool:
     """Whether a value that begins so may be a call. Never again once it was not, however the text goes on."""
-    inner = text[1:].lstrip() if text[0] == "[" else text
+    inner = text[1:].lstrip() if text[0] == "[" else _single_braces(text)
     if text[0] == "[" and inner and inner[0] != "{":
         name = _NAME.match(inner)
         if name is None or name.end() == len(inner):

@@ -1,8 +1,8 @@
-"""Describes tools in the system message, and writes calls and results as text. Pure: wire messages in and out.
+"""Lists tools in a message, and writes calls and results as text. Pure: wire messages in and out.
 
-The form is that of Hermes and Qwen, which most small models were trained on: `<tool_call>` around one JSON object, and
-`<tool_response>` in a user message, so that roles alternate under any chat template. Foreign text holds neither tag:
-the fence (models.fence) takes their brackets.
+The form of a call is the one that models of 0.5 and 1.5 billion parameters got right most often: one JSON object alone.
+A result is in `<tool_response>` in a user message, as Hermes and Qwen write it, so that roles alternate under any chat
+template. Foreign text does not hold that tag: the fence (models.fence) takes its brackets.
 """
 
 import json
@@ -51,11 +51,8 @@ def call_text(name: str, arguments: str) -> str:
     try:
         value: object = json.loads(arguments or "{}")
     except ValueError:
-        return f"<tool_call>\n{arguments}\n</tool_call>"
-    if not name:
-        return f"<tool_call>\n{arguments}\n</tool_call>"
-    body = json.dumps({"name": name, "arguments": value}, ensure_ascii=False)
-    return f"<tool_call>\n{body}\n</tool_call>"
+        return arguments
+    return json.dumps({"name": name, "arguments": value}, ensure_ascii=False) if name else arguments
 
 
 def _plain(message: Json) -> Json:
