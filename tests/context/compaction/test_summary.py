@@ -55,7 +55,7 @@ def test_answers_that_nothing_backs_take_a_small_share_beside_the_users_lines() 
 def test_a_loop_of_an_answer_is_read_once(talk: Talk) -> None:
     talk.send("Tell me about bicycles.", "Bicycles are upright. " * 3)
     question, answer = talk.memory.conversations.branch(talk.leaf or 0).entries
-    texts = [entry.text for entry in summary_entries([question, answer], lambda entry: entry.text or "")]
+    texts = [entry.text.strip() for entry in summary_entries([question, answer], lambda entry: entry.text or "")]
     assert texts == ["Tell me about bicycles.", "Bicycles are upright. …"]
 
 
