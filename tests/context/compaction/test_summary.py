@@ -6,9 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from context.compaction.projection import summary_entries
 from context.compaction.summary import SummaryEntry, summarise
 from context.compaction.units import MOST_TURNS, units_of
 from models.tokens import estimate
+from tests.context.conversation import Talk
 
 DAY = datetime(2026, 3, 14, tzinfo=UTC)
 
@@ -48,6 +50,13 @@ def test_answers_that_nothing_backs_take_a_small_share_beside_the_users_lines() 
     assert sum(estimate(line) for line in backed if line.startswith("assistant:")) / 700 > 0.3
     alone = summarise([replace(entry, unverified=True) for entry in answers], 700, estimate)
     assert alone.count("Aqueduct") > 10
+
+
+def test_a_loop_of_an_answer_is_read_once(talk: Talk) -> None:
+    talk.send("Tell me about bicycles.", "Bicycles are upright. " * 3)
+    question, answer = talk.memory.conversations.branch(talk.leaf or 0).entries
+    texts = [entry.text.strip() for entry in summary_entries([question, answer], lambda entry: entry.text or "")]
+    assert texts == ["Tell me about bicycles.", "Bicycles are upright. …"]
 
 
 def two(*texts: str) -> list[SummaryEntry]:

@@ -2,6 +2,8 @@
 
 from datetime import UTC, datetime
 
+from msgspec.structs import replace
+
 from context.assembly.tokens import MessageCounter
 from context.recall.recall import LEAST_A_TOKEN, RecallLimits, RecallRequest, fit_passages, recall_passages
 from foundation.trust import Citation, Trust
@@ -77,6 +79,19 @@ def test_of_two_that_are_as_relevant_the_shorter_leaves_room_for_more() -> None:
     assert [part.citation.ref for part in found_by_hand(hits, 150)] == [f"e_{n}" for n in range(10, 19)]
     surely = (said(long, 2, score=0.9), *hits[1:])
     assert found_by_hand(surely, 150)[0].citation.ref == "e_2"
+
+
+def test_an_unverified_answer_comes_after_what_others_say_however_well_it_matches() -> None:
+    answer = replace(said("The vault opens at ten.", 30, score=0.9), unverified=True, trust=Trust.APPROXIMATE)
+    hits = (answer, said("Under the vault is a well of clear water.", 2, score=0.5))
+    assert [part.citation.ref for part in found_by_hand(hits, 60)] == ["e_2"]
+    assert [part.citation.ref for part in found_by_hand(hits)] == ["e_2", "e_30"]
+
+
+def test_what_an_answer_repeats_is_sent_once_and_a_persons_words_as_they_are() -> None:
+    loop = "The vault is upright. " * 3
+    hits = (replace(said(loop, 2), role="assistant"), said(loop, 30, conversation="d"))
+    assert [part.text for part in found_by_hand(hits)] == ["The vault is upright. …", loop.strip()]
 
 
 def test_a_passage_whose_label_stands_goes_before_one_that_needs_its_own() -> None:
