@@ -110,8 +110,8 @@ def chat_bytes(*pieces: str, prompt_tokens: int = 12, finish: str = "stop") -> b
 
 
 def varied(unit: str, times: int) -> str:
-    """The unit many times, each time with its number: no loop of a model."""
-    return "".join(f"{unit}({number}) " for number in range(times))
+    """The unit many times, with commas in an order that does not repeat: no loop of a model."""
+    return "".join(f"{unit}{', ' * (number.bit_count() % 2)}" for number in range(times))
 
 
 def chat(*pieces: str, prompt_tokens: int = 12, finish: str = "stop") -> Reply:

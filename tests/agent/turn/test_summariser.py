@@ -194,6 +194,7 @@ def test_an_answer_imitates_neither_our_tags_nor_our_references() -> None:
         (chat(""), "its answer is empty"),
         (chat(GOOD, finish="length"), "its answer is too long"),
         (chat(varied("The river is by the room. ", 200)), "too long for 400 tokens"),
+        (chat("The river is by the room. " * 200), "its answer repeats itself"),
         (chat("It costs €999."), "1 of the 1 sentences"),
     ],
 )
