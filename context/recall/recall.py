@@ -158,7 +158,8 @@ def fit_passages(
     chosen = _fit_by_value([(part, seq) for part, seq in parts if part.text.strip()], cited, limits, counting, best)
     off_branch = request.off_branch([seq for _, seq in chosen if seq])
     chosen = [(replace(part, off_branch=True) if seq in off_branch else part, seq) for part, seq in chosen]
-    while chosen and counting.text(recalled_block((*cited, *_grouped_by_label(chosen)))) > limits.tokens:
+    bare = [(replace(part, dates=()), seq) for part, seq in chosen]
+    while chosen and counting.text(recalled_block((*cited, *_grouped_by_label(bare[: len(chosen)])))) > limits.tokens:
         chosen.pop()
     return (*cited, *_grouped_by_label(chosen))
 
@@ -292,7 +293,7 @@ class _Cost(Struct, frozen=True):
 
     @classmethod
     def of(cls, passage: _PassageWithSeq, counting: MessageCounter) -> Self:
-        part = passage[0]
+        part = replace(passage[0], dates=())  # as the guide, dates take nothing of the share
         tokens = tuple(counting.text("\n" + passage_lines(part, before)) for before in (None, part))
         alone, grouped = (part.score / max(count, 1) ** LENGTH for count in tokens)
         return cls(passage, shared_label(part), (tokens[0], tokens[1]), (alone, grouped))
