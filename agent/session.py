@@ -22,7 +22,7 @@ from agent.config.config import Config
 from agent.config.embedder import embedding_of
 from agent.config.used_models import UsedModels
 from agent.delegation import Delegation
-from agent.events import AnswerStored, Notice, SessionEvent, ToolFinished, UserStored
+from agent.events import Notice, SessionEvent, ToolFinished, UserStored
 from agent.hooks.hooks import SessionHooks
 from agent.mcp.configuration import server_programs
 from agent.mcp.open import open_servers
@@ -221,8 +221,7 @@ class Session:
             raise TemporaryFailure("Still answering", "One message at a time.", "Wait, or stop the answer first.")
         message = TurnInput(text, tuple(attachments), skill, brought, tuple(pastes))
         message = await self._again(message) if again else message
-        await self.warm_up.stop()
-        is_new = self.conversation is None
+        await self.warm_up.begin_turn()
         self._turn = turn = TurnRun(ports := self._ports(), message)
         self._idle.clear()
         self._delegation.begin_turn()
@@ -237,8 +236,7 @@ class Session:
                     if isinstance(event, UserStored):
                         self._last_sent = None if event.steers else (event.entry, message)
                         self.checkpoints.begin_turn(event.conversation, event.entry)
-                    self.warm_up.note(event, is_new=is_new)
-                    if isinstance(event, AnswerStored) and (offer := await self.warm_up.offer()):
+                    if offer := await self.warm_up.note(event):
                         yield offer
                     yield await self._model.note(event)
                     if isinstance(event, ToolFinished):
@@ -314,11 +312,6 @@ class Session:
         return self.model.profile
 
     @property
-    def is_local(self) -> bool:
-        """Whether a language model on this machine answers."""
-        return self._model.is_local
-
-    @property
     def window_status(self) -> str:
         """The model's window as a person reads it, and how it is known."""
         return self._model.window_status
@@ -348,14 +341,12 @@ class Session:
     async def context_report(self, text: str = "", attachments: Sequence[Attachment] = ()) -> ContextReport:
         return (await self.preview_request(text, attachments)).report
 
-    async def preview_request(
-        self, text: str = "", attachments: Sequence[Attachment] = (), *, recall: bool = True
-    ) -> AssembledRequest:
+    async def preview_request(self, text: str = "", attachments: Sequence[Attachment] = ()) -> AssembledRequest:
         """The request that `text` would make now. No model is called, nothing is stored."""
         await self.prepare_model()
         if not self.servers.are_taken:
             await self._refresh_tools()
-        return await asyncio.to_thread(self._previews.request, TurnInput(text, tuple(attachments)), recall=recall)
+        return await asyncio.to_thread(self._previews.request, TurnInput(text, tuple(attachments)))
 
     def assemble(self, turn: Turn, *, recall: bool = True) -> AssembledRequest:
         """The request for this turn, with the tools that the model takes and the facts that offline answers need."""
