@@ -3,7 +3,7 @@
 They come in this order: Notice*, Archiving?, Notice*, UserStored, WordsHidden?; for each request Summarising?,
 Compacted?, Notice?, SpendingLimitReached*, EpochChanged?, ResultsReduced?, Notice*, Recall (the first request only),
 ContextReady, then ContextOverflowed and the same request again, at most once a turn, or ModelConnected, Prefill,
-Retrying, Notice, TextDelta, ReasoningDelta and CallWritten in any order, UsageKnown, CallLimitReached?, and for each
+Retrying, Notice, TextDelta, TextWithdrawn, ReasoningDelta and CallWritten in any order, UsageKnown, CallLimitReached?, and for each
 tool call PermissionRequested?, then ToolStarted, PermissionDenied?, then ToolProgress, Notice, QuestionAsked and
 PlanUpdated in any order, ToolFinished, CheckpointMade* and VersionMade* (calls that only read run side by side, so that
 their events mix), then Notice? and CallLimitReached*; then the next request. A message that is sent into the turn comes
@@ -198,6 +198,12 @@ class ReasoningDelta(Struct, frozen=True):
     seconds: float = 0.0
 
 
+class TextWithdrawn(Struct, frozen=True):
+    """All TextDelta of this answer were reasoning, and so no part of it: `text` is what they held."""
+
+    text: str
+
+
 class PermissionRequested(Struct):
     """A tool asks to run. The face answers: `answer.set_result(PermissionAnswer(…))`.
 
@@ -334,7 +340,7 @@ class UsageKnown(Struct, frozen=True):
 
 
 class AnswerStored(Struct, frozen=True):
-    """The turn is over and its answer is stored. `reason` is stop or length."""
+    """The turn is over and its answer is stored. `reason` is that of models.chat.port.StopReason."""
 
     conversation: str
     entry: str
@@ -384,6 +390,7 @@ SessionEvent = (
     | Retrying
     | TextDelta
     | ReasoningDelta
+    | TextWithdrawn
     | SpendingLimitReached
     | PermissionRequested
     | CallLimitReached

@@ -31,13 +31,11 @@ from agent.permissions.policy import Policy
 from agent.permissions.rules import RuleSet
 from agent.permissions.stored_rules import stored_rules
 from agent.session_model import SessionModel, opened_model
+from agent.session_tools import session_toolbox
 from agent.spending.budget import SpendingBudget
-from agent.tools.catalogue import ToolPorts, session_tools
 from agent.tools.commands.commands import open_commands
-from agent.tools.files.documents import ocr_opener
 from agent.tools.files.project import ProjectFolders
 from agent.tools.offer import ToolOffer
-from agent.tools.registry import Toolbox
 from agent.tools.window_room import with_omitted_tools
 from agent.turn.ports import NoSteering, SteeringPort, TurnInput, TurnPorts
 from agent.turn.preview import MessagePreviews
@@ -58,7 +56,6 @@ from memory.memory import Memory
 from memory.records import STEERS, Conversation
 from models.chat.detect import detect
 from models.chat.port import ChatModel, Profile
-from models.limits import in_bytes
 from models.messages import Fact, RecalledSpan
 from models.ocr.open import image_text_reader
 
@@ -87,10 +84,9 @@ class Session:
     ) -> None:
         """`project` are the folders where tools work, by default the workspace."""
         open_log(workspace.log, config.log)
-        self.workspace, self.memory, self.config = workspace, memory, config
+        self.workspace, self.memory, self.config, self.clock = workspace, memory, config, clock
         self.models_used = UsedModels.of(config.environment, clock)
         self._model = SessionModel(config, model, self.models_used)
-        self.clock = clock
         read_image = image_text_reader(config.models, config.environment)  # for models that see no pictures
         self.context = Context(workspace, memory, config.context, clock, read_image=read_image)
         self.branch = OpenBranch(memory)
@@ -99,11 +95,10 @@ class Session:
         self.next_title = ""
         self.hidden: dict[int, tuple[str, ...]] = {}  # see agent.turn.store.TurnState
         self.on_working: Callable[[str], None] | None = None  # called whenever `working` changes
-        self._facts = facts
+        self._facts, self._summariser = facts, summariser
         self._turn: TurnRun | None = None
         self._last_sent: tuple[str, TurnInput] | None = None  # the entry of the last message, and the message
         self.steering: SteeringPort = NoSteering()  # keeps what a face sends into the running turn
-        self._summariser = summariser
         self._summaries = CompactionSummaries(self.context, summariser) if summariser else None
         self._compression = TurnCompression(self.context, summariser)
         self.warm_up = WarmUp(self)
@@ -129,20 +124,7 @@ class Session:
             workspace, memory.versions, clock, self.project.folders, keep_days=config.tools.checkpoint_days
         )
         self._delegation = Delegation(self)
-        ports = ToolPorts(
-            memory=memory,
-            project=self.project,
-            checkpoints=self.checkpoints,
-            branch=self.branch,
-            told_whole=lambda: self.context.told_whole(self.conversation),
-            commands=self.commands,
-            settings=config.tools,
-            delegation=self._delegation,
-            open_ocr=ocr_opener(config.models, config.environment),
-            sees_pictures=lambda: self.model.profile.vision,
-            withheld=self.permissions.withheld,
-        )
-        self.toolbox = Toolbox(session_tools(ports), config.tools, in_bytes(config.models.limits.arguments_mb))
+        self.toolbox = session_toolbox(self, self._delegation)
         self.offer = ToolOffer(self.toolbox, lambda: self.project.root, workspace.root)
 
     @classmethod
@@ -221,7 +203,7 @@ class Session:
             raise TemporaryFailure("Still answering", "One message at a time.", "Wait, or stop the answer first.")
         message = TurnInput(text, tuple(attachments), skill, brought, tuple(pastes))
         message = await self._again(message) if again else message
-        await self.warm_up.begin_turn()
+        await self.warm_up.stop()
         self._turn = turn = TurnRun(ports := self._ports(), message)
         self._idle.clear()
         self._delegation.begin_turn()
@@ -231,13 +213,12 @@ class Session:
             await self.jobs.answers.store_now()
             for notice in (*await self.branch.take_changes(), *(Notice("warning", each) for each in warnings)):
                 yield notice
-            async with aclosing(self.branch.rewriting(turn.events(), lambda: ports.store.newest)) as events:
+            following = self.warm_up.follow(turn.events(), is_new=self.conversation is None)
+            async with aclosing(self.branch.rewriting(following, lambda: ports.store.newest)) as events:
                 async for event in events:
                     if isinstance(event, UserStored):
                         self._last_sent = None if event.steers else (event.entry, message)
                         self.checkpoints.begin_turn(event.conversation, event.entry)
-                    if offer := await self.warm_up.note(event):
-                        yield offer
                     yield await self._model.note(event)
                     if isinstance(event, ToolFinished):
                         for change in change_events(self.checkpoints, self.memory.versions, event.entry):
@@ -351,9 +332,9 @@ class Session:
     def assemble(self, turn: Turn, *, recall: bool = True) -> AssembledRequest:
         """The request for this turn, with the tools that the model takes and the facts that offline answers need."""
         profile, counter = self.model.profile, self.model.counter
-        tools, stated = self.offer.of_turn(turn, profile)
+        tools, stated, skills = self.offer.of_turn(turn, profile)
         facts = self._facts() if profile.spec == "offline" else ()
-        given = AssemblyArguments(turn, profile, tools.offered, facts, recall, stated)
+        given = AssemblyArguments(turn, profile, tools.offered, facts, recall, stated, skills)
         return with_omitted_tools(self.context.assemble_request(given, counter), tools, profile)
 
     def new(self, title: str = "") -> None:

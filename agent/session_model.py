@@ -110,7 +110,7 @@ class SessionModel:
         spec, window = self.profile.spec, f"{event.window:,}"
         back = f"/model {spec} forgets it"
         if not event.stated:
-            return f"It holds for this session; {back}."
+            return f"It holds for this session, unless the server takes more later; {back}."
         if event.window >= event.assumed:
             return ""
         if await asyncio.to_thread(self.used.learn_window, spec, self._address, event.window):

@@ -3,6 +3,7 @@
 import asyncio
 import sys
 import time
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Final
 
@@ -37,8 +38,7 @@ class WarmUp:
         self._session = session
         self.task: asyncio.Task[None] | None = None  # the last one that was begun
         self._warmed = ""  # the spec of the model whose server has the head, while the conversation is new
-        self._is_first = False  # whether the turn begins a conversation
-        self._sent: float | None = None  # when its first request was sent
+        self._sent: float | None = None  # when the first request of a new conversation was sent
         self._took = 0.0  # seconds to its first word
 
     def start(self) -> None:
@@ -63,29 +63,35 @@ class WarmUp:
             await asyncio.wait([self.task])
             self.task = None
 
-    async def begin_turn(self) -> None:
-        """Ends the request, because a message is sent."""
-        await self.stop()
-        self._sent, self._took, self._is_first = None, 0.0, self._session.conversation is None
+    async def follow(
+        self, events: AsyncGenerator[SessionEvent, None], *, is_new: bool
+    ) -> AsyncGenerator[SessionEvent, None]:
+        """The events of a turn, and before a stored answer the notice that offers the warm-up, if one is due."""
+        async with aclosing(events) as turn:
+            async for event in turn:
+                self._note(event, is_new=is_new)
+                if isinstance(event, AnswerStored) and (offer := await self._offer()):
+                    yield offer
+                yield event
 
-    async def note(self, event: SessionEvent) -> Notice | None:
-        """Measures the time to the first word of a conversation. If it was long, gives the notice that offers the
-        warm-up before the end of the answer; once for a user."""
+    def _note(self, event: SessionEvent, *, is_new: bool) -> None:
+        """Measures the time to the first word of a new conversation."""
         match event:
-            case ContextReady() if self._is_first and self._sent is None:
+            case ContextReady() if is_new and self._sent is None:
                 self._sent = time.monotonic()
             case TextDelta() | ReasoningDelta() if self._sent is not None and not self._took:
                 self._took = time.monotonic() - self._sent
-            case AnswerStored() if self._took >= SLOW_S and self._may_offer:
-                if await asyncio.to_thread(self._session.models_used.offer_warm_up):
-                    return Notice("info", OFFER.format(self._took))
             case _:
                 pass
-        return None
 
-    @property
-    def _may_offer(self) -> bool:
-        return self._session.profile.is_local and not self._session.config.models.warm_up
+    async def _offer(self) -> Notice | None:
+        """The notice that offers the warm-up after a slow first word; once for a user."""
+        took, self._sent, self._took = self._took, None, 0.0
+        session = self._session
+        if took < SLOW_S or session.config.models.warm_up or not session.profile.is_local:
+            return None
+        is_first = await asyncio.to_thread(session.models_used.offer_warm_up)
+        return Notice("info", OFFER.format(took)) if is_first else None
 
     async def _run(self) -> None:
         session, profile = self._session, self._session.profile

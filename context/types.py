@@ -70,6 +70,7 @@ class AssemblyArguments(Struct, frozen=True):
     """What a request is assembled from. `recall`: memory may bring passages.
 
     `stated`: the names of the tools that the message must list, for a model that calls tools in text.
+    `lists_skills`: the model can open a skill, so the head has their index.
     """
 
     turn: Turn
@@ -78,6 +79,7 @@ class AssemblyArguments(Struct, frozen=True):
     facts: tuple[Fact, ...]
     recall: bool
     stated: frozenset[str] = frozenset()
+    lists_skills: bool = True
 
 
 class AssembledRequest(Struct, frozen=True, kw_only=True):

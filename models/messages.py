@@ -21,6 +21,7 @@ __all__ = [
     "Message",
     "MessagePart",
     "PromptCacheSlot",
+    "ProviderFields",
     "RecalledSpan",
     "Request",
     "Role",
@@ -84,7 +85,21 @@ class ToolResult(Struct, frozen=True, tag="tool_result"):
     failed: bool = False
 
 
-MessagePart = Text | Image | ToolCall | ToolResult | RecalledSpan
+class ProviderFields(Struct, frozen=True, tag="provider_fields"):
+    """Fields that a provider attached to an answer and expects back: signatures, reasoning, its own ids of calls.
+
+    Sent unchanged to the same `origin`, a provider and model, and to no other. `calls` are by the id of the call.
+    `reasoning` is sent back as plain text under the name `reasoning_field`.
+    """
+
+    origin: str
+    message: dict[str, Any] = {}
+    calls: dict[str, dict[str, Any]] = {}
+    reasoning_field: str = ""
+    reasoning: str = ""
+
+
+MessagePart = Text | Image | ToolCall | ToolResult | RecalledSpan | ProviderFields
 
 
 class Message(Struct, frozen=True):
@@ -139,6 +154,7 @@ class Request(Struct, frozen=True, kw_only=True):
     max_tokens: int = 1024
     temperature: float | None = None
     schema: dict[str, Any] | None = None  # a JSON Schema of the answer, for servers that enforce one
+    may_repeat: bool = False  # whether an answer that repeats itself is let go on; sent nowhere
     facts: tuple[Fact, ...] = ()  # for offline alone; sent nowhere
     whole: tuple[RecalledSpan, ...] = ()  # whole passages that offline quotes from, best first; sent nowhere
     cited: tuple[Citation | None, ...] = ()  # of each message, for offline; sent nowhere

@@ -13,7 +13,17 @@ import msgspec
 
 from models.chat.port import ImageRule, TokenCounter
 from models.chat.text_tools.prompt import tools_text
-from models.messages import Image, Message, Request, Tool, ToolCall, image_placeholder, parts_text, wire_parts
+from models.messages import (
+    Image,
+    Message,
+    ProviderFields,
+    Request,
+    Tool,
+    ToolCall,
+    image_placeholder,
+    parts_text,
+    wire_parts,
+)
 
 MESSAGE_OVERHEAD = 5  # `<|im_start|>role\n` and `<|im_end|>\n`: 5 in ChatML, 4 in Llama 3, 3–4 at OpenAI
 REQUEST_OVERHEAD = 4  # the opening of the answer
@@ -162,6 +172,8 @@ def message_tokens(message: Message, counter: TokenCounter, images: ImageRule) -
                 tokens += counter.count(image_placeholder(part))
             case Image(width=width, height=height):
                 tokens += image_tokens(images, width, height)
+            case ProviderFields(reasoning=reasoning):
+                tokens += counter.count(reasoning)
             case ToolCall(name=name, arguments=arguments):
                 tokens += MESSAGE_OVERHEAD + counter.count(name) + counter.count(arguments)
             case _:

@@ -23,6 +23,8 @@ def event_object(event: SessionEvent) -> dict[str, Any] | None:
             return {"type": "user", "entry": entry, "conversation": conversation, "steers": steers}
         case events.TextDelta(text=text) | events.ReasoningDelta(text=text):
             return {"type": "text" if isinstance(event, events.TextDelta) else "reasoning", "text": text}
+        case events.TextWithdrawn(text=text):
+            return {"type": "text_withdrawn", "text": text}
         case events.Compacted() | events.ResultsReduced():
             return _compaction_object(event)
         case events.ContextOverflowed(window=window, prompt_tokens=tokens, stated=stated):

@@ -7,6 +7,7 @@ from agent import events
 from agent.cli import output
 from agent.events import SessionEvent
 from agent.headless.event_json import event_object, narrate
+from agent.services.turn_sentences import WITHDRAWN
 from foundation.errors import PalimpsestError
 from foundation.terminal_text import VisiblePieces
 from models.chat.errors import KEPT
@@ -33,19 +34,35 @@ class TurnOutput(Protocol):
 
 
 class _AsText:
-    """Prints the answer as it streams."""
+    """Prints the answer: on a terminal as it streams, elsewhere when it is over and nothing of it can be withdrawn."""
 
     def __init__(self) -> None:
         self._open = False
         self._pieces = VisiblePieces()
+        self._streams = sys.stdout.isatty()
+        self._waiting: list[str] = []
 
     def event(self, event: SessionEvent) -> None:
         match event:
             case events.TextDelta(text=text):
-                output.visible_data(self._pieces.take(text))
-                self._open = not text.endswith("\n")
+                self._waiting.append(text)
+                if self._streams:
+                    self._print()
+            case events.TextWithdrawn():
+                self._waiting.clear()
+                if self._streams:
+                    self._end_line()
+                    output.narrate(WITHDRAWN)
             case _:
+                if not isinstance(event, events.ReasoningDelta | events.Notice):
+                    self._print()
                 narrate(event)
+
+    def _print(self) -> None:
+        for text in self._waiting:
+            output.visible_data(self._pieces.take(text))
+            self._open = not text.endswith("\n")
+        self._waiting.clear()
 
     def result(self, result: dict[str, Any]) -> None:
         self._end_line()
@@ -62,6 +79,7 @@ class _AsText:
         output.error(_error_of(error), as_data=False)
 
     def _end_line(self) -> None:
+        self._print()
         output.visible_data(self._pieces.end())
         if self._open:
             output.line()

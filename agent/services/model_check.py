@@ -7,7 +7,7 @@ from msgspec import Struct
 from agent.config.config import Config
 from foundation.errors import PalimpsestError
 from models.chat.open import open_model
-from models.chat.port import AnswerEnd, AnswerError, Profile, ReasoningChunk, TextChunk
+from models.chat.port import AnswerEnd, AnswerError, Profile, ReasoningChunk, TextChunk, TextWasReasoning
 from models.messages import Request, Usage, user
 
 MAX_ANSWER_TOKENS = 64
@@ -53,6 +53,8 @@ async def check_model(config: Config, spec: str) -> ModelCheck:
                 case TextChunk(text=piece):
                     first, pieces = first or time.monotonic(), pieces + 1
                     text += piece
+                case TextWasReasoning():
+                    text = ""
                 case ReasoningChunk():
                     first, pieces = first or time.monotonic(), pieces + 1
                 case Usage():

@@ -63,12 +63,13 @@ class ToolOffer:
         self._grown: set[str] = set()  # conversations in which a message needed files or commands
         self._is_project: dict[str, bool] = {}  # as the conversation began
 
-    def of_turn(self, turn: Turn, profile: Profile) -> tuple[FittingTools, frozenset[str]]:
-        """The tools of a request, and the names of those that its message must list."""
+    def of_turn(self, turn: Turn, profile: Profile) -> tuple[FittingTools, frozenset[str], bool]:
+        """The tools of a request, the names of those that its message must list, and whether skills can be opened."""
         conversation, text = turn.conversation.id if turn.conversation else "", turn.text
         offered = self._purposes(conversation, text, profile, is_sent=turn.is_sent)
         stated = offered & self._needed(conversation, text) if profile.is_small else offered
-        return self._toolbox.fitting(profile, offered), self._toolbox.names(stated)
+        opens_skills = ToolPurpose.EXTRA in offered and profile.calls_tools
+        return self._toolbox.fitting(profile, offered), self._toolbox.names(stated), opens_skills
 
     def current(self, conversation: str, profile: Profile) -> tuple[Tool, ...]:
         """The tools that the conversation offers its model by now."""

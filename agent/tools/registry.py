@@ -113,6 +113,10 @@ class Toolbox:
         tool = self._find(call.name)
         return tool is not None and tool.stores_arguments
 
+    def knows(self, call: ToolCall) -> bool:
+        """Whether the call's tool exists here."""
+        return self._find(call.name) is not None
+
     def only_reads(self, call: ToolCall) -> bool:
         """Whether the call's tool only reads, whatever its arguments."""
         tool = self._find(call.name)

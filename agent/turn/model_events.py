@@ -12,22 +12,25 @@ from models.chat.port import (
     ReasoningChunk,
     RetryWait,
     TextChunk,
+    TextWasReasoning,
     ToolsRefused,
 )
 
 TOOLS_IN_TEXT: Final = "{}. It calls tools in text from now on; choosing it again with /model offers them anew."
 
 
-def session_event(event: Event, reasoning_seconds: float) -> SessionEvent | None:
+def session_event(event: Event, reasoning_seconds: float, withdrawn: str = "") -> SessionEvent | None:
     """The event of the turn that an event of its model is; None for those that are not shown.
 
-    `reasoning_seconds`: since this answer's reasoning began.
+    `reasoning_seconds`: since this answer's reasoning began. `withdrawn`: its text that turned out to be reasoning.
     """
     match event:
         case TextChunk(text=text):
             shown = events.TextDelta(text)
         case ReasoningChunk(text=text):
             shown = events.ReasoningDelta(text, reasoning_seconds)
+        case TextWasReasoning():
+            shown = events.TextWithdrawn(withdrawn)
         case Connected():
             shown = events.ModelConnected()
         case PrefillProgress(done=done, total=total):

@@ -43,7 +43,7 @@ class OverflowRetry:
         window = stated
         if not stated or size <= budget_for(min(stated, report.window), self._settings).total:
             window = int(STEP * min(stated or report.window, size + report.reserve))
-        model.learn_window(window)
+        model.learn_window(window, stated=bool(stated))
         self._rejected = size
         self._event = ContextOverflowed(stated or window, report.window, size, bool(stated))
         return self._event

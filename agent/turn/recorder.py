@@ -4,8 +4,8 @@ Its text passes through a filter that removes private words and secrets, however
 ones and those that the turn's message hid.
 """
 
-import re
 import secrets
+import string
 import sys
 import time
 from collections.abc import Callable
@@ -14,18 +14,21 @@ from typing import Any, Final, cast
 
 from msgspec.structs import replace
 
-from foundation.privacy import ClearedFields, EchoFilter, EchoFilterStream, clear
+from foundation.privacy import ClearedFields, EchoFilter, EchoFilterStream, clear, field_as_given, joined_fields
 from memory.conversations import AnswerWriter
 from memory.errors import MemoryFailure, NotFound
 from memory.forget.replacement import walked
+from memory.provider_fields import PROVIDER_FIELDS, REASONING, stored_fields
 from memory.records import Entry
-from models.chat.port import ReasoningChunk, TextChunk
-from models.messages import ToolCall, Usage
+from models.chat.port import ReasoningChunk, TextChunk, TextWasReasoning
+from models.messages import ProviderFields, ToolCall, Usage
+from models.repetition import without_loop
 
-REASONING, REASONING_SECONDS = "reasoning", "reasoning_seconds"
-"""Meta of an answer: its reasoning, and the seconds that it took."""
+REASONING_SECONDS = "reasoning_seconds"
+"""Meta of an answer: the seconds that its reasoning took."""
 LEAST_TOKENS, LEAST_SECONDS = 20, 0.5  # of an answer whose speed is shown
-_PLAIN_ID: Final = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
+_ID_ALPHABET: Final = string.ascii_letters + string.digits
+ID_LENGTH: Final = 9  # letters and digits: the form that every provider accepts
 
 
 class AnswerRecorder:
@@ -55,6 +58,9 @@ class AnswerRecorder:
         self._text_parts: list[str] = []
         self._reasoning_parts: list[str] = []
         self._calls: list[ToolCall] = []
+        self._ids: dict[str, str] = {}  # of the calls in the store, by those that the answer gave
+        self._fields: ProviderFields | None = None
+        self.withdrawn = ""  # text on its way to disk that turned out to be reasoning
         self._most_calls, self._most_arguments = calls, arguments
         self.skipped_calls = 0  # tool calls that were asked for and not taken
         self._start = time.monotonic()
@@ -118,6 +124,10 @@ class AnswerRecorder:
                 self._reasoning_began = self._reasoning_began or time.monotonic()
                 self.reasoning_seconds = time.monotonic() - self._reasoning_began
                 self._reasoning_parts.append(text)
+            case TextWasReasoning():
+                self._retract()
+            case ProviderFields():
+                self._fields = event
             case ToolCall():
                 self._take_call(event)
             case Usage():
@@ -130,7 +140,19 @@ class AnswerRecorder:
         if self.skipped_calls or len(self._calls) >= self._most_calls or room < 0:
             self.skipped_calls += 1  # those after it may build on it: none of them is run
         else:
-            self._calls.append(_safely_named(call, self._echoes))
+            self._ids[call.id] = "".join(secrets.choice(_ID_ALPHABET) for _ in range(ID_LENGTH))
+            self._calls.append(replace(call, id=self._ids[call.id], name=self._echoes.without(clear(call.name))))
+
+    def _retract(self) -> None:
+        self.withdrawn = self.text
+        self._reasoning_parts.append(self.withdrawn)
+        self._text_parts.clear()
+        self._clearing = EchoFilterStream(self._echoes)
+
+    def keep_repetition_once(self) -> None:
+        """Drops the rounds of a model in a loop after the first; the screen has shown more."""
+        self._text_parts = [without_loop(self.text)]
+        self._reasoning_parts = [without_loop("".join(self._reasoning_parts))] if self._reasoning_parts else []
 
     def finish(self, **meta: Any) -> Entry:
         """The whole answer, committed. One with calls that cannot be stored is abandoned later: none of them is run."""
@@ -153,7 +175,7 @@ class AnswerRecorder:
             self._answer.write(tail)
         usage = self.usage if self.text or self._reasoning_parts or self._calls else None
         ms, kept = round(self.seconds * 1000), self._remembered(self.text)
-        text = None if kept == self.text else self._echoes.clear(kept)
+        text = None if kept == self.text and not self.withdrawn else self._echoes.clear(kept)
         return partial(self._answer.abandon, text, meta=self._meta(meta), usage=usage, model=self._model, ms=ms)
 
     def _store(self, settle: Callable[[], Entry], later: Callable[[], Callable[[], Entry]]) -> Entry:
@@ -177,21 +199,21 @@ class AnswerRecorder:
             ]
         if self.skipped_calls:
             fields["calls_left_out"] = self.skipped_calls
-        return self._echoes.fields(cast("dict[str, Any]", walked(fields, self._remembered)))
+        cleared = self._echoes.fields(cast("dict[str, Any]", walked(fields, self._remembered)))
+        if self._fields is None:
+            return cleared
+        attached = stored_fields(self._fields, self._ids, self._is_unchanged)
+        return joined_fields(cleared, field_as_given(PROVIDER_FIELDS, attached))
+
+    def _is_unchanged(self, value: Any) -> bool:
+        """Whether nothing of a JSON value is hidden, secret or forgotten."""
+        return walked(value, self._remembered) == value and self._echoes.fields({"value": value}) == {"value": value}
 
     def _remembered(self, text: str) -> str:
         """The text without what was forgotten since the request was made."""
         kept = self._without_forgotten(text)
         self.forgot = self.forgot or kept != text
         return kept
-
-
-def _safely_named(call: ToolCall, echoes: EchoFilter) -> ToolCall:
-    """The call under an id that is fit to be stored, shown and sent again, whatever the model called it."""
-    id_ = call.id
-    if not _PLAIN_ID.fullmatch(id_) or clear(id_) != id_ or echoes.without(id_) != id_:
-        id_ = f"call_{secrets.token_hex(6)}"
-    return replace(call, id=id_, name=echoes.without(clear(call.name)))
 
 
 def speed_of(tokens: int, seconds: float) -> float:

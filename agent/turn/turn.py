@@ -155,7 +155,7 @@ class TurnRun:
                 yield event
         if self._tool_calls.gave_up:
             self._is_over = True
-            yield mistaken_calls(self._tool_calls.gave_up)
+            yield mistaken_calls(self._tool_calls.gave_up, self._tool_calls.unknown_tool)
             return
         if self._tool_calls.repeated.is_at_limit:
             async with aclosing(self._ask_for_more_repeats()) as steps:
@@ -333,7 +333,7 @@ class TurnRun:
         self._pump.add_done_callback(lambda _: queue.put_nowait(None))
         try:
             while (event := await queue.get()) is not None:
-                if shown := session_event(event, recorder.reasoning_seconds):
+                if shown := session_event(event, recorder.reasoning_seconds, recorder.withdrawn):
                     yield shown
                 for notice in storage.take():
                     yield notice

@@ -60,6 +60,7 @@ def judged(item: dict[str, Any], last: Outcome, recorder: Recorder, half: str) -
         "text": item["turns"][-1],
         "answer": last.text,
         "error": last.error,
+        "called": bool(last.calls),
         "calls": [call.name for call in last.calls],
         "rules": rules,
         "bare": bare,

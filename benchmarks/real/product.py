@@ -13,7 +13,7 @@ from typing import Any
 
 from benchmarks.real.proxy import Exchange, Recorder
 
-LIMIT_S = 3600
+LIMIT_S = 1800
 
 
 @dataclass(frozen=True)
@@ -75,18 +75,21 @@ class Product:
     ) -> Outcome:
         """Sends one message from `folder`. `settings` are environment variables."""
         self._recorder.take()
-        command = [self._program, "--workspace", workspace, "--trust", "--model", self._spec]
+        flags = ("--workspace", str(workspace), "--trust", "--model", self._spec, *flags)
         began = time.perf_counter()
-        done = subprocess.run(
-            [*map(str, command), "-p", text, "--output-format", "stream-json", *flags],
-            cwd=folder,
-            env={**self._environment, **(settings or {})},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=LIMIT_S,
-            check=False,
-        )
+        try:
+            done = subprocess.run(
+                [str(self._program), *flags, "-p", text, "--output-format", "stream-json"],
+                cwd=folder,
+                env={**self._environment, **(settings or {})},
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=LIMIT_S,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return outcome([], f"no answer after {LIMIT_S} s", self._recorder.take(), LIMIT_S)
         events = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
         return outcome(events, done.stderr, self._recorder.take(), time.perf_counter() - began)
 

@@ -27,14 +27,15 @@ def tables(rows: Sequence[Row]) -> str:
 def plain_table(rows: Sequence[Row]) -> str:
     """How many are answered as plainly as by the bare model; the rules; the failures of the dev half."""
     lines = [
-        "| model | half | language | messages | plain % | broken rules | first token s | seconds |",
-        "|" + "---|" * 8,
+        "| model | half | language | messages | plain % | called a tool | broken rules | first token s | seconds |",
+        "|" + "---|" * 9,
     ]
     for names, found in _grouped(rows):
         rules = Counter(rule for row in found for rule in row["against"])
-        told = ", ".join(f"{rule} {count}" for rule, count in rules.most_common())
-        plain = share(not row["against"] for row in found)
-        lines.append(_line(*names, len(found), plain, told, _middle(found, "first_s"), _middle(found, "seconds")))
+        broken = ", ".join(f"{rule} {count}" for rule, count in rules.most_common())
+        plain, called = share(not row["against"] for row in found), sum(row["called"] for row in found)
+        times = [_middle(found, name) for name in ("first_s", "seconds")]
+        lines.append(_line(*names, len(found), plain, called, broken, *times))
     lines += ["", "An answer counts against the product if it breaks a rule that the bare model's answer keeps:", ""]
     lines += [f"- {rule}: {sentence}" for rule, sentence in RULES.items()]
     failures = [row for row in rows if row["against"] and row["half"] == "dev"]

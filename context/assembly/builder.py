@@ -57,7 +57,8 @@ class RequestAssembler:
         self._budget: Budget = budget_for(arguments.profile.window, components.settings)
         self._reading = read_history(components, self._turn, self._budget.total, counting.text)
         self._arguments = arguments = msgspec.structs.replace(arguments, tools=self._reading.tools(arguments.tools))
-        self._sources: HeadSources = self._reading.sources(components.sources.now())
+        sources = msgspec.structs.replace(components.sources.now(), lists_skills=arguments.lists_skills)
+        self._sources: HeadSources = self._reading.sources(sources)
         self._view: BranchView = self._reading.view
         self._offered = offered_tools(arguments, self._view)
         self._tool_tokens = self._offered.head_tokens(counting)

@@ -8,7 +8,7 @@ import msgspec
 
 from foundation.privacy import ClearedBytes, bytes_as_made
 from foundation.typed_json import decode_json
-from models.messages import Image, Message, MessagePart, Role, Tool, ToolCall, ToolResult, render
+from models.messages import Image, Message, MessagePart, ProviderFields, Role, Tool, ToolCall, ToolResult, render
 
 Item = tuple[str, int]
 """A part's digest and its tokens."""
@@ -25,6 +25,8 @@ def part_bytes(role: Role, part: MessagePart) -> bytes:
             content = f"call\0{call}\0{name}\0{arguments}"
         case ToolResult(call_id=call, name=name, text=text):
             content = f"result\0{call}\0{name}\0{text}"
+        case ProviderFields():
+            content = f"fields\0{msgspec.json.encode(part, order='sorted').decode()}"
         case _:
             content = f"text\0{render(part)}"
     return f"{role.value}\0{content}\0".encode("utf-8", "surrogatepass")

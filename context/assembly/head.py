@@ -33,6 +33,7 @@ class HeadSources(Struct, frozen=True):
     memory: str = ""
     notes: tuple[Note, ...] = ()
     digests: dict[str, str] = {}  # of the files whose edits end the epoch
+    lists_skills: bool = True
 
 
 def new_epoch_state(
@@ -123,7 +124,7 @@ def _documents(sources: HeadSources) -> Sequence[tuple[str, str, str]]:
     return (
         ("AGENTS.md", clear(sent_text(sources.agents), TextSource.OTHER), "agents"),
         ("SOUL.md", clear(sent_text(sources.soul), TextSource.OTHER), "soul"),
-        ("skills", skills_text(sources.skills), "skills"),
+        ("skills", skills_text(sources.skills) if sources.lists_skills else "", "skills"),
     )
 
 

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from context.assembly.tokens import Layer, MessagePiece
 from foundation.privacy import TextSource, clear
+from memory.provider_fields import provider_fields
 from memory.records import Entry, EntryKind
 from memory.tool_calls import INTERRUPTED, NOT_RUN, may_have_run, tool_calls
 from models.fence import label
@@ -129,7 +130,8 @@ def message_of(entry: Entry, text: str) -> Message | None:
             calls = tool_calls(entry)
             if not text and not calls:
                 return Message(Role.ASSISTANT, (Text(NO_ANSWER),))
-            return Message(Role.ASSISTANT, ((Text(text),) if text else ()) + calls)
+            fields = provider_fields(entry)
+            return Message(Role.ASSISTANT, ((fields,) if fields else ()) + ((Text(text),) if text else ()) + calls)
         case EntryKind.MESSAGE, Role.SYSTEM:
             return None  # instructions of an imported conversation do not apply
         case EntryKind.TOOL_RESULT, _:

@@ -101,6 +101,16 @@ def edited(text: Cleared, edit: Callable[[str], str]) -> Cleared:
     return Cleared(edit(text))
 
 
+def joined_fields(fields: Mapping[str, Any], more: ClearedFields) -> ClearedFields:
+    """The fields, cleared, with more of them that were cleared before."""
+    return ClearedFields({**cleared_fields(fields), **more})
+
+
+def field_as_given(name: str, value: Any) -> ClearedFields:
+    """A field that is kept to the byte, such as a signature. A test reviews each caller."""
+    return ClearedFields({name: value})
+
+
 def part_of(text: Cleared, start: int = 0, end: int | None = None) -> Cleared:
     """A stretch of a cleared text."""
     return Cleared(text[start:end])

@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 
 import apsw
 
-from foundation.privacy import EMPTY, NO_FIELDS, Cleared, ClearedFields, cleared_fields, joined
+from foundation.privacy import EMPTY, NO_FIELDS, Cleared, ClearedFields, cleared_fields, joined, joined_fields
 from foundation.trust import Trust
 from memory.cold.changes import note_change, put_terms
 from memory.cold.encoding import from_meta, to_bytes
@@ -141,7 +141,7 @@ class AnswerWriter:
             raise
 
     def _meta(self, meta: ClearedFields) -> ClearedFields:
-        return cleared_fields({**self.entry.meta, **meta})
+        return joined_fields(self.entry.meta, meta)
 
     def _flush(self, connection: apsw.Connection) -> int:
         """Writes a chunk; returns how many deltas it holds. Runs on the writer thread, as settling does."""
@@ -232,4 +232,4 @@ def recover(connection: apsw.Connection, gone: Collection[str], analyse: EntryAn
 
 def _with_trust(meta: ClearedFields, sound: bool) -> ClearedFields:
     """Marks the entry as approximate unless all chunks are intact."""
-    return meta if sound else cleared_fields({**meta, TRUST: Trust.APPROXIMATE.value})
+    return meta if sound else joined_fields({TRUST: Trust.APPROXIMATE.value}, meta)

@@ -110,7 +110,7 @@ async def probe_address(
     base = address_of(spec, env)
     key = key_of(spec, env)
     headers = {"authorization": f"Bearer {key}"} if key else {}
-    transport = Transport(Endpoint(provider, "any", base), given, headers)
+    transport = Transport(Endpoint(provider, "any", base, key=key), given, headers)
 
     async def ask(url: str, body: Json | None = None) -> Json | None:
         try:

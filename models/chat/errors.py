@@ -35,6 +35,7 @@ _NO_TOOLS = re.compile(  # vLLM, Ollama, llama.cpp, OpenRouter, Groq, OpenAI, De
     r"|extra (inputs|fields) .{0,40}(permitted|allowed).{0,80}tool|tool.{0,80}extra (inputs|fields)",
     re.IGNORECASE | re.DOTALL,
 )
+_FAILURES = frozenset({"server_error", "api_error", "overloaded_error", "unavailable_error"})
 _TOOLS_ERRORS = frozenset({0, 400, 404, 405, 422, 500, 501})
 _LOADING = re.compile(r"loading model|model is loading", re.IGNORECASE)
 RETRIED = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
@@ -47,9 +48,19 @@ class Endpoint(Struct, frozen=True):
     model: str
     address: str
     key_variable: str = ""
+    key: str = ""  # never shown: see `shown`
 
     def __str__(self) -> str:
         return f"`{self.model}` at {self.address}"
+
+    def __repr__(self) -> str:
+        return f"Endpoint({self})"
+
+    def shown(self, text: str) -> str:
+        """Another's words for an error sentence: one short line without the key."""
+        if len(self.key) >= SHORTEST_KEY:
+            text = text.replace(self.key, f"[{self.key_variable or 'key'}]")
+        return shorten(text)
 
 
 class AttemptFailed(Exception):
@@ -65,6 +76,7 @@ class AttemptFailed(Exception):
         self.loading = loading
 
 
+SHORTEST_KEY: Final = 6  # characters: a shorter one would be found in other words
 KEPT: Final = "What came is kept."
 _START = {
     "ollama": "Start it with `ollama serve`, then /retry; /model has others.",
@@ -79,7 +91,7 @@ def refused_error(endpoint: Endpoint, detail: str) -> AnswerError:
         endpoint.provider, "Start the server, then /retry; or name another address: openai:NAME@http://HOST:PORT/v1."
     )
     return AnswerError(
-        "refused", "No one answers", f"There is no server at {endpoint.address} ({shorten(detail)}).", hint
+        "refused", "No one answers", f"There is no server at {endpoint.address} ({endpoint.shown(detail)}).", hint
     )
 
 
@@ -88,18 +100,20 @@ def timeout_error(endpoint: Endpoint, phase: str, seconds: float) -> AnswerError
         "connect": ("The server cannot be reached", f"{endpoint.address} took no connection within {seconds:g} s."),
         "first": ("No word came", f"{endpoint} said nothing for {seconds:g} s."),
         "stall": ("The answer stood still", f"{endpoint} stopped in the middle and was silent for {seconds:g} s."),
+        "quiet": ("The answer stood still", f"{endpoint} sent nothing but keep-alives for {seconds:g} s."),
     }
     hints = {
         "connect": "Look whether the server runs and the address is right, then /retry.",
         "first": "A long prompt on a slow machine takes its time: raise models.first_byte_timeout, or /compact.",
         "stall": f"{KEPT} /retry asks again; or raise models.stall_timeout.",
+        "quiet": f"{KEPT} /retry asks again; or raise models.first_byte_timeout and models.stall_timeout.",
     }
     title, message = sentences[phase]
     return AnswerError("timed_out", title, message, hints[phase])
 
 
 def truncated_error(endpoint: Endpoint, detail: str = "") -> AnswerError:
-    why = f" ({shorten(detail)})" if detail else ""
+    why = f" ({endpoint.shown(detail)})" if detail else ""
     return AnswerError(
         "cut_off",
         "The answer broke off",
@@ -118,13 +132,33 @@ def limit_error(endpoint: Endpoint, excess: StreamLimitExceeded) -> AnswerError:
     )
 
 
+def broken_off_error(endpoint: Endpoint, reason: str) -> AnswerError:
+    """The error of an answer that ended for a reason that is no end: `reason` is the server's own word."""
+    detail = f": {endpoint.shown(reason)}"
+    return _unfit_request(endpoint, reason, detail, reason, 0) or AnswerError(
+        "cut_off",
+        "The answer broke off",
+        f"{endpoint} ended it without finishing (finish reason `{endpoint.shown(reason)}`).",
+        f"{KEPT} /retry asks again; if it happens again, look at the server's log.",
+    )
+
+
+def unusable_key_error(endpoint: Endpoint) -> AnswerError:
+    return AnswerError(
+        "unauthorised",
+        "The key cannot be sent",
+        f"The key in {endpoint.key_variable} holds characters that an HTTP header cannot carry, so nothing was sent.",
+        "Copy the key again (plain letters, digits and signs, on one line), set the variable, and start again.",
+    )
+
+
 def invalid_json_error(endpoint: Endpoint, excerpt: str, why: str = "") -> AnswerError:
-    reason = f" ({shorten(why)})" if why else ""
+    reason = f" ({endpoint.shown(why)})" if why else ""
     return AnswerError(
         "not_json",
         "That is no model's answer",
         f"{endpoint} answered with something that cannot be read as JSON{reason}: "
-        f"{shorten(excerpt) or 'nothing at all'}",
+        f"{endpoint.shown(excerpt) or 'nothing at all'}",
         "Look at the address: an OpenAI-compatible API is usually under /v1, and a proxy may stand in between.",
     )
 
@@ -146,7 +180,7 @@ def error_from_status(endpoint: Endpoint, status: int, body: bytes, after: float
 def error_from_body(endpoint: Endpoint, message: str, *, code: str = "", status: int = 0) -> AnswerError:
     """The error for an error object's message, code and HTTP status (0 within a stream)."""
     words = f"{code} {message}"
-    detail = f": {shorten(message)}" if message else "."
+    detail = f": {endpoint.shown(message)}" if message else "."
     if failed := _unfit_request(endpoint, words, detail, code, status):
         return failed
     if status in {401, 403} or "authentication" in code or "permission" in code or code == "invalid_api_key":
@@ -165,7 +199,8 @@ def error_from_body(endpoint: Endpoint, message: str, *, code: str = "", status:
             f"{endpoint} takes no more requests for now{detail}",
             "Wait a little, then /retry.",
         )
-    if status >= 500 or code in {"server_error", "api_error", "overloaded_error", "unavailable_error"} or status == 0:
+    is_refusal = not status and ("invalid_request" in code or "bad_request" in code)
+    if status >= 500 or code in _FAILURES or (status == 0 and not is_refusal):
         title = "The server is overloaded" if status == 529 or code == "overloaded_error" else "The server failed"
         number = f" with status {status}" if status else ""
         return AnswerError(
@@ -174,10 +209,11 @@ def error_from_body(endpoint: Endpoint, message: str, *, code: str = "", status:
             f"{endpoint} failed{number}{detail}",
             "/retry asks again; if it stays so, look at the server's log.",
         )
+    answer = f"answered with status {status}" if status else "refused it"
     return AnswerError(
         "bad_request",
         "The server refused the request",
-        f"{endpoint} answered with status {status}{detail}",
+        f"{endpoint} {answer}{detail}",
         "This may be something the model does not support: tools, images or its own chat template.",
     )
 
@@ -229,6 +265,8 @@ def parse_error_body(body: bytes) -> tuple[str, str]:
 
 def find_error(value: object) -> tuple[str, str] | None:
     """(code, message) where this JSON is an error object, else None."""
+    if isinstance(value, list) and value:  # Gemini answers with a list of one error
+        return find_error(cast("list[object]", value)[0])
     if not isinstance(value, dict):
         return None
     given = cast("dict[str, Any]", value)

@@ -30,6 +30,8 @@ LARGE_CHUNK = 16 * 1024  # bytes; more is waiting
 READ_INTERVAL_S = 0.025
 FAST_BYTES = 8_000  # a second, some 50 events of a token each
 RATE_WINDOW_S = 0.2  # in which the bytes are counted
+END_WAIT_S = 2.0  # for what may follow the end of an answer: its usage, or more text after all
+MAX_KEEP_ALIVE = 3  # times a timeout that keep-alives without a word may lengthen it
 PIECE = 64 * 1024  # bytes unpacked at once, so that 2 MB of a body never become 6 GB of memory
 
 _BLANK = b"\xef\xbb\xbf \t\r\n"
@@ -48,6 +50,8 @@ class HttpResponse:
         self._arriving = self._read()
         self._limits = settings.limits
         self.is_fast = False  # whether a chunk holds what came in some time
+        self._last_progress = time.monotonic()
+        self._has_words = self._has_ended = False
 
     async def is_stream(self) -> bool:
         """Whether the body is a stream of events: by its content type or, where a proxy lost that, by its first
@@ -81,19 +85,44 @@ class HttpResponse:
             if self.is_fast and len(chunk) < LARGE_CHUNK:
                 await asyncio.sleep(READ_INTERVAL_S)
 
+    def note_progress(self, *, words: bool = False, ended: bool = False) -> None:
+        """The stream moved on: it brought `words`, read more of the prompt, or gave its finish reason (`ended`).
+
+        Without that, keep-alives do not keep it open for ever. After the end it is closed when nothing follows.
+        """
+        self._last_progress = time.monotonic()
+        self._has_words, self._has_ended = self._has_words or words, self._has_ended or ended
+
+    def _patience(self, phase: str) -> tuple[float, str]:
+        """Seconds that the next bytes may take, 0 or less if none are waited for, and what is missed after them."""
+        quiet, settings = time.monotonic() - self._last_progress, self._settings
+        if self._has_ended:
+            return END_WAIT_S - quiet, "end"
+        longest = (
+            settings.stall_timeout if self._has_words else max(settings.first_byte_timeout, settings.stall_timeout)
+        )
+        wait = settings.first_byte_timeout if phase == "first" else settings.stall_timeout
+        left = MAX_KEEP_ALIVE * longest - quiet
+        return (wait, phase) if wait <= left else (left, "quiet")
+
     async def _read(self) -> AsyncGenerator[bytes, None]:
         import httpx2
 
-        wait = self._settings.first_byte_timeout
         phase = "first"
         async with aclosing(decompressed_body(self._response, self._settings.limits)) as body:
             while True:
+                wait, missed = self._patience(phase)
                 try:
-                    async with asyncio.timeout(wait):
+                    async with asyncio.timeout(max(wait, 0)):
                         chunk = await anext(body, None)
                 except TimeoutError:
-                    raise AttemptFailed(errors.timeout_error(self._endpoint, phase, wait)) from None
+                    if missed == "end":
+                        return
+                    seconds = round(time.monotonic() - self._last_progress, 1) if missed == "quiet" else wait
+                    raise AttemptFailed(errors.timeout_error(self._endpoint, missed, seconds)) from None
                 except (httpx2.TransportError, DecompressionError) as error:
+                    if self._has_ended:
+                        return
                     raise AttemptFailed(
                         errors.truncated_error(self._endpoint, str(error)), retry=phase == "first"
                     ) from error
@@ -102,8 +131,7 @@ class HttpResponse:
                 if chunk is None:
                     return
                 yield chunk
-                if phase == "first":
-                    wait, phase = self._settings.stall_timeout, "stall"
+                phase = "stall"
 
     async def close(self) -> None:
         """Closes the streams from the inside out; the garbage collector may close them in another thread."""
@@ -140,6 +168,7 @@ class Transport:
         self.endpoint = endpoint
         self._settings = settings
         self._headers = dict(headers)
+        self._has_bad_key = not all(map(_is_header_value, headers.values()))
         self._client: httpx2.AsyncClient | None = None
 
     def _open(self) -> "httpx2.AsyncClient":
@@ -159,6 +188,8 @@ class Transport:
         """Sends `body`; the response lives as long as `stack`. Raises AttemptFailed for any status but 200."""
         import httpx2
 
+        if self._has_bad_key:
+            raise AttemptFailed(errors.unusable_key_error(self.endpoint))
         request = self._open().build_request(
             "POST", self.endpoint.address + path, content=body, headers={"content-type": "application/json"}
         )
@@ -198,9 +229,14 @@ class Transport:
         return errors.error_from_status(self.endpoint, response.status_code, body, after)
 
     async def ask(self, url: str, body: dict[str, Any] | None = None) -> dict[str, Any] | None:
-        """A short query to the server at `url`: its JSON object, {} for any other body, None for no answer."""
+        """A short query to the server at `url`: its JSON object, {} for any other body, None for no answer.
+
+        A list of JSON is an object with the list as `data`.
+        """
         import httpx2
 
+        if self._has_bad_key:
+            return None
         try:
             async with asyncio.timeout(ASK_TIMEOUT):
                 request = self._open().build_request("GET" if body is None else "POST", url, json=body)
@@ -218,12 +254,19 @@ class Transport:
             return {} if broken.failed.code == "too_much" else None
         except BadJson:
             return {}
+        if isinstance(value, list):
+            return {"data": cast("list[Any]", value)}
         return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
     async def close(self) -> None:
         if self._client is not None:
             client, self._client = self._client, None
             await client.aclose()
+
+
+def _is_header_value(value: str) -> bool:
+    """Whether HTTP can carry it: visible ASCII, with blanks inside alone."""
+    return value == value.strip() and value.isascii() and value.isprintable()
 
 
 class DecompressionError(Exception):

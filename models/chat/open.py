@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from models.chat.model_size import parameters_by_name
 from models.chat.openai.probe import image_rule, with_abilities
 from models.chat.port import ChatModel, ImageRule, Profile
-from models.chat.spec import ModelSpec, address_of, is_loopback, key_of, parse_spec
+from models.chat.quirks import quirks_of
+from models.chat.spec import ModelSpec, address_of, is_loopback, key_of, key_variable, parse_spec
 from models.settings import ModelSettings
 
 UNKNOWN_WINDOW = 8192  # what most local servers can hold where none says
@@ -33,7 +34,14 @@ def open_model(spec: str, *, settings: ModelSettings, env: Mapping[str, str]) ->
 
             address = address_of(parsed, env)
             profile = _profile(parsed, address, settings)
-            return Anthropic(parsed, address=address, profile=profile, settings=settings, key=key_of(parsed, env))
+            return Anthropic(
+                parsed,
+                address=address,
+                profile=profile,
+                settings=settings,
+                key=key_of(parsed, env),
+                key_variable=_key_variable(parsed, address, env),
+            )
         case "mlx":
             from models.chat.mlx.provider import MlxText
 
@@ -48,7 +56,7 @@ def open_model(spec: str, *, settings: ModelSettings, env: Mapping[str, str]) ->
                 profile=_profile(parsed, address, settings),
                 settings=settings,
                 key=key_of(parsed, env),
-                key_variable=_key_variable(parsed, address),
+                key_variable=_key_variable(parsed, address, env),
             )
 
 
@@ -71,7 +79,7 @@ def _profile(spec: ModelSpec, address: str, settings: ModelSettings) -> Profile:
     return with_abilities(profile, None, settings)
 
 
-def _key_variable(spec: ModelSpec, address: str) -> str:
-    if spec.provider == "openai" and "api.openai.com" in address:
-        return "OPENAI_API_KEY"
-    return f"PALIMPSEST_{spec.provider.upper()}_KEY"
+def _key_variable(spec: ModelSpec, address: str, env: Mapping[str, str]) -> str:
+    """The variable that the key comes from, or would come from."""
+    own = quirks_of(spec.provider, address).key_variable
+    return key_variable(spec, env) or own or f"PALIMPSEST_{spec.provider.upper()}_KEY"

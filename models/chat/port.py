@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from models.chat.overflow import OverflowFigures
-from models.messages import Request, ToolCall, Usage
+from models.messages import ProviderFields, Request, ToolCall, Usage
 
 PROGRESS_STEP = 256
 """Characters of a call's arguments between two CallProgress."""
@@ -26,6 +26,10 @@ class ReasoningChunk(Struct, frozen=True):
     """A piece of the model's reasoning, which is separate from its answer."""
 
     text: str
+
+
+class TextWasReasoning(Struct, frozen=True):
+    """All text of this answer so far was reasoning: a closing tag came whose opening tag the prompt holds."""
 
 
 class PrefillProgress(Struct, frozen=True):
@@ -70,6 +74,7 @@ class StopReason(StrEnum):
     TOOL_CALLS = "tool_calls"
     CANCELLED = "cancelled"
     FILTERED = "filtered"  # the service refused to go on
+    REPETITION = "repetition"  # the model was in a loop, and was stopped here
 
 
 class AnswerEnd(Struct, frozen=True):
@@ -95,8 +100,10 @@ Event = (
     Connected
     | TextChunk
     | ReasoningChunk
+    | TextWasReasoning
     | CallProgress
     | ToolCall
+    | ProviderFields
     | Usage
     | PrefillProgress
     | RetryWait
@@ -138,6 +145,7 @@ class Profile(Struct, frozen=True, kw_only=True):
     known_as: str = ""  # what the server's own file or checkpoint is called, where `name` may say less
     window: int = 8192  # tokens, prompt and answer together
     window_known: bool = False  # whether the server or the checkpoint said so
+    window_before: int = 0  # the window before a refusal without a figure reduced it; 0 if none did, -1 if restored
     images: ImageRule = ImageRule.NONE
     tools: bool = False  # whether the server takes tools
     text_tools: bool = False  # whether it is given them in text (models.chat.text_tools)
@@ -174,9 +182,26 @@ class Profile(Struct, frozen=True, kw_only=True):
         return self.images is not ImageRule.NONE
 
 
-def with_window(profile: Profile, window: int) -> Profile:
-    """The profile with the smaller of its window and this one, which the server told."""
-    return replace(profile, window=min(profile.window, window), window_known=True)
+def with_window(profile: Profile, window: int, *, stated: bool = True) -> Profile:
+    """Returns the profile with the smaller of its window and this one.
+
+    A window that the server `stated` stays. One that was guessed after a refusal without a figure is tried larger
+    again, once: see `with_window_restored`.
+    """
+    smaller = min(profile.window, window)
+    if stated:
+        return replace(profile, window=smaller, window_known=True, window_before=0)
+    return replace(profile, window=smaller, window_before=profile.window_before or profile.window)
+
+
+def with_window_restored(profile: Profile, prompt_tokens: int) -> Profile:
+    """Returns the profile with the window before a guess, once the server took a prompt of half the guessed window.
+
+    One refusal may have had another cause. A second one leaves the guess in force.
+    """
+    if profile.window_before <= 0 or 2 * prompt_tokens < profile.window:
+        return profile
+    return replace(profile, window=profile.window_before, window_before=-1)
 
 
 class TokenCounter(Protocol):
@@ -208,8 +233,11 @@ class ChatModel(Protocol):
         """
         ...
 
-    def learn_window(self, window: int) -> None:
-        """Takes this window, which the server told by rejecting a request, where it is smaller than the profile's."""
+    def learn_window(self, window: int, *, stated: bool = True) -> None:
+        """Takes this window after a rejected request if it is smaller than the profile's.
+
+        `stated`: the server named the figure. One that it did not name is tried larger again later.
+        """
         ...
 
     def stream(self, request: Request) -> AsyncGenerator[Event, None]: ...

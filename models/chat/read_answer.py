@@ -3,7 +3,7 @@
 from contextlib import aclosing
 from typing import Final
 
-from models.chat.port import AnswerEnd, AnswerError, ChatModel, ReasoningChunk, StopReason, TextChunk
+from models.chat.port import AnswerEnd, AnswerError, ChatModel, ReasoningChunk, StopReason, TextChunk, TextWasReasoning
 from models.messages import Request, Usage
 
 _READ_BEFORE: Final = frozenset({"timed_out", "cut_off"})  # errors after which a model may have read the request
@@ -33,6 +33,8 @@ class ReadAnswer:
                         self.text += text
                     case ReasoningChunk(text=text):
                         self.reasoning += text
+                    case TextWasReasoning():
+                        self.reasoning, self.text = self.reasoning + self.text, ""
                     case Usage(prompt_tokens=prompt) if prompt:
                         self.usage = event
                     case AnswerError(code=code, title=title, message=message):
@@ -40,6 +42,8 @@ class ReadAnswer:
                         return f"{title}: {message}"
                     case AnswerEnd(reason=StopReason.LENGTH):
                         return "its answer is too long"
+                    case AnswerEnd(reason=StopReason.REPETITION):
+                        return "its answer repeats itself"
                     case _:
                         pass
         return ""

@@ -28,6 +28,7 @@ _DEFAULT_ADDRESS = {
 }
 _ADDRESS_VARIABLE = {"openai": "OPENAI_BASE_URL", "anthropic": "ANTHROPIC_BASE_URL", "ollama": "OLLAMA_HOST"}
 _SCHEME = re.compile(r"@[A-Za-z][A-Za-z0-9+.-]*:/")
+_AROUND = frozenset({('"', '"'), ("'", "'"), ("`", "`"), ("“", "”"), ("‘", "’")})
 _VERSION = re.compile(r"[0-9][\w-]*")
 _WORD = re.compile(r"[\w-]+")
 _HOST = re.compile(r"[\w-]+(\.[\w-]+)*\.?")
@@ -173,7 +174,13 @@ def address_of(spec: ModelSpec, env: Mapping[str, str]) -> str:
 
 def key_of(spec: ModelSpec, env: Mapping[str, str]) -> str:
     """The provider's key, from the environment alone; "" for none."""
-    return env.get(key_variable(spec, env), "")
+    return _key(env.get(key_variable(spec, env), ""))
+
+
+def _key(value: str) -> str:
+    """The key in a variable's value: a file of variables often adds a line end, blanks or quotation marks."""
+    key = value.strip()
+    return key[1:-1].strip() if len(key) > 1 and (key[0], key[-1]) in _AROUND else key
 
 
 def key_variable(spec: ModelSpec, env: Mapping[str, str]) -> str:
@@ -184,10 +191,10 @@ def key_variable(spec: ModelSpec, env: Mapping[str, str]) -> str:
     a key for one company is not shown to another.
     """
     own = f"PALIMPSEST_{spec.provider.upper()}_KEY"
-    if env.get(own):
+    if _key(env.get(own, "")):
         return own
     providers = f"{spec.provider.upper()}_API_KEY"
-    if spec.provider not in {"openai", "anthropic"} or not env.get(providers):
+    if spec.provider not in {"openai", "anthropic"} or not _key(env.get(providers, "")):
         return ""
     address = address_of(spec, env)
     at_home = address == address_of(ModelSpec(spec.provider, spec.name), env) or (

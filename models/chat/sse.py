@@ -3,12 +3,14 @@
 Comments, `: keepalive 23/24` among them, make no event, but they are counted; a check for life looks at the bytes.
 """
 
+import re
 from collections.abc import Iterator
 
 from msgspec import Struct
 
 from models.limits import OverheadMeter, StreamLimitExceeded, StreamLimits, in_bytes
 
+_PROGRESS = re.compile(rb":\D*(\d+)\s*/\s*\d+")
 _BOM = b"\xef\xbb\xbf"
 LONGEST_NAME = 64  # bytes of an event's name that cost nothing
 MOST_LINES = 100_000  # `data:` lines of one event: each costs an object, however short it is
@@ -28,6 +30,7 @@ class EventParser:
         self._limits = limits or StreamLimits()
         self._most_line, self._most_event = in_bytes(self._limits.line_mb), in_bytes(self._limits.event_mb)
         self.quiet = OverheadMeter(self._limits)
+        self.progress = b""  # the newest comment of the form `keepalive 23/24`, which counts the prompt's parts
         self._pending = bytearray()  # the line in progress
         self._after_cr = False
         self._at_start = True
@@ -77,10 +80,13 @@ class EventParser:
             if self._size > self._most_event or len(self._data) >= MOST_LINES:
                 raise StreamLimitExceeded("an event of its stream", "event_mb", self._limits.event_mb)
             self._data.append(value)
+        elif name == b"error":  # no field of the standard: llama.cpp's errors until 2025
+            return ServerEvent("error", _text(value))
         elif name == b"event" and not self._event and 0 < len(value) <= LONGEST_NAME:
             self._event = _text(value)
         else:
             self.quiet.take_line(line)
+            self.progress = match[1] if (match := _PROGRESS.match(line)) else self.progress
             self._event = _text(value) if name == b"event" else self._event
         return None
 

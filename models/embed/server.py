@@ -50,7 +50,7 @@ class ServerEmbedder:
     ) -> None:
         self._spec = spec
         self._settings = settings
-        self._endpoint = Endpoint(spec.provider, spec.name, address, f"PALIMPSEST_{spec.provider.upper()}_KEY")
+        self._endpoint = Endpoint(spec.provider, spec.name, address, f"PALIMPSEST_{spec.provider.upper()}_KEY", key)
         self._patience = replace(models, first_byte_timeout=settings.timeout, stall_timeout=settings.timeout)
         headers = {"authorization": f"Bearer {key}"} if key else {}
         self._transport = Transport(self._endpoint, self._patience, headers)

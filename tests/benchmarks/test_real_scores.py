@@ -175,7 +175,7 @@ def test_answers_of_the_held_out_half_are_not_shown() -> None:
         "rules": [],
     }
     assert seen({"half": "dev", "answer": "x"}) == {"half": "dev", "answer": "x"}
-    row |= {"answer": "{}", "error": "", "bare": "Hi", "first_s": 1.0, "seconds": 2.0}
+    row |= {"called": True, "answer": "{}", "error": "", "bare": "Hi", "first_s": 1.0, "seconds": 2.0}
     shown, hidden = tables([row | {"half": "dev"}]), tables([row | {"half": "held-out"}])
     assert "secret" in shown and "secret" not in hidden
-    assert "| m | held-out | en | 1 | 0 | call 1 | 1 | 2 |" in hidden
+    assert "| m | held-out | en | 1 | 0 | 1 | call 1 | 1 | 2 |" in hidden

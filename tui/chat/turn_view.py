@@ -26,6 +26,7 @@ from agent.events import (
     Stopped,
     Summarising,
     TextDelta,
+    TextWithdrawn,
     ToolFinished,
     ToolProgress,
     ToolStarted,
@@ -113,6 +114,11 @@ class TurnView:
                 self._reasoning.take(text, seconds)
                 thought = short_count(self._reasoning.chars)
                 self._activity.show("thinking", f"{thought} characters", may_stall=True)
+            case TextWithdrawn(text=text):
+                self._transcript.withdraw_stream()
+                self._answering = False
+                self._reasoning.take(text, 0.0)
+                self._reasoning.end()
             case ContextReady(report=report, unread=unread, tokens_per_second=speed):
                 self._reasoning.end()
                 self._is_open = True

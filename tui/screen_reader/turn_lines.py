@@ -8,7 +8,7 @@ from agent import events
 from agent.events import SessionEvent
 from agent.services.prompt_progress import PromptProgress
 from agent.services.tool_outcome import tool_outcome
-from agent.services.turn_sentences import EMPTY_ANSWER, ENDINGS, epoch_notice, recalled_line, reduction_line
+from agent.services.turn_sentences import EMPTY_ANSWER, ENDINGS, WITHDRAWN, epoch_notice, recalled_line, reduction_line
 from agent.spending.budget import OFFLINE
 from context.checklist import Checklist
 from foundation.figures import counted, elapsed, short_count
@@ -61,6 +61,10 @@ class TurnLines:
                 self._reasoning.append(text)
                 self._reasoning_seconds = seconds
                 self._waiting.show(f"thinking, {short_count(sum(map(len, self._reasoning)))} characters")
+            case events.TextWithdrawn(text=text):
+                self._markdown = None
+                self._reasoning.append(text)
+                self._output.say(f"Notice: {WITHDRAWN}")
             case events.Recall(recalled=recalled):
                 self._say_recalled(() if self._quotes else recalled)
             case events.PlanUpdated(plan=plan):

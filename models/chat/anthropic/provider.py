@@ -2,21 +2,35 @@
 
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import AsyncExitStack
-from typing import Any, cast
 
-from foundation.bounded_json import BadJson, load_json
+from msgspec.structs import replace
+
 from models.chat import errors
 from models.chat.anthropic import request as anthropic_request
 from models.chat.anthropic.reply import AnthropicReplyReader
 from models.chat.errors import AttemptFailed, Endpoint
 from models.chat.http import HttpResponse, Transport
 from models.chat.joined_text import joined_text
-from models.chat.port import AnswerEnd, Connected, Event, Profile, StopReason, with_window
+from models.chat.port import (
+    AnswerEnd,
+    AnswerError,
+    Connected,
+    Event,
+    Profile,
+    StopReason,
+    with_window,
+    with_window_restored,
+)
+from models.chat.quirks import quirks_of
+from models.chat.refused_fields import RefusedFields, resent
 from models.chat.retry import with_retries
+from models.chat.returned_fields import for_provider
 from models.chat.spec import ModelSpec
 from models.chat.sse import EventParser, ServerEvent
+from models.chat.stream_objects import error_in, read_object
+from models.chat.text_tools.stream import stream_answer
 from models.limits import StreamLimitExceeded
-from models.messages import Request
+from models.messages import Message, Request
 from models.settings import ModelSettings
 from models.tokens import Estimate
 
@@ -26,11 +40,16 @@ VERSION = "2023-06-01"
 class Anthropic:
     """A ChatModel over the Messages API."""
 
-    def __init__(self, spec: ModelSpec, *, address: str, profile: Profile, settings: ModelSettings, key: str) -> None:
+    def __init__(
+        self, spec: ModelSpec, *, address: str, profile: Profile, settings: ModelSettings, key: str, key_variable: str
+    ) -> None:
         self._settings = settings
         self._profile = profile
         self._counter = Estimate()
-        self.endpoint = Endpoint("anthropic", spec.name, address, "ANTHROPIC_API_KEY")
+        self.endpoint = Endpoint(spec.provider, spec.name, address, key_variable, key)
+        self._origin = f"{spec.provider}:{spec.name}@{address}"
+        self._quirks = quirks_of(spec.provider, address, spec.name)
+        self._refused = RefusedFields(self._quirks)
         headers = {"anthropic-version": VERSION} | ({"x-api-key": key} if key else {})
         self._transport = Transport(self.endpoint, settings, headers)
 
@@ -46,11 +65,20 @@ class Anthropic:
         """The documented window; the service does not report another."""
         return self._profile
 
-    def learn_window(self, window: int) -> None:
-        self._profile = with_window(self._profile, window)
+    def learn_window(self, window: int, *, stated: bool = True) -> None:
+        self._profile = with_window(self._profile, window, stated=stated)
 
     def stream(self, request: Request) -> AsyncGenerator[Event, None]:
-        return with_retries(lambda: self._attempt(request), self._settings)
+        def learn(failed: AnswerError) -> bool:
+            return self._refused.take(failed, self._messages(request))
+
+        def send(request: Request) -> AsyncGenerator[Event, None]:
+            return resent(lambda: with_retries(lambda: self._attempt(request), self._settings), learn)
+
+        return stream_answer(request, lambda: self._profile, send)
+
+    def _messages(self, request: Request) -> list[Message]:
+        return list(for_provider(request.messages, self._origin, self._quirks.call_ids))
 
     async def close(self) -> None:
         await self._transport.close()
@@ -61,7 +89,11 @@ class Anthropic:
         temperature = default if given is None else given
         vision = self._profile.vision
         return anthropic_request.anthropic_body(
-            request, model=self.endpoint.model, vision=vision, temperature=temperature
+            replace(request, messages=tuple(self._messages(request))),
+            model=self.endpoint.model,
+            vision=vision,
+            temperature=temperature,
+            refused=self._refused,
         )
 
     async def _attempt(self, request: Request) -> AsyncGenerator[Event, None]:
@@ -75,38 +107,47 @@ class Anthropic:
             try:
                 async for event in self._streamed(reply, reader):
                     yield event
+                if not reader.has_ended:
+                    raise AttemptFailed(errors.truncated_error(self.endpoint), retry=True)
+                if reader.broken_reason:
+                    failed = errors.broken_off_error(self.endpoint, reader.broken_reason)
+                    raise AttemptFailed(failed, retry=failed.code == "cut_off")
             except StreamLimitExceeded as excess:
                 raise AttemptFailed(errors.limit_error(self.endpoint, excess)) from excess
-            if not reader.ended:
-                raise AttemptFailed(errors.truncated_error(self.endpoint), retry=True)
-            yield reader.usage()
+            except AttemptFailed:
+                for event in reader.rest():
+                    yield event
+                raise
+            for event in (*reader.rest(), *reader.calls()):
+                yield event
+            if fields := reader.provider_fields(self._origin):
+                yield fields
+            usage = reader.usage()
+            self._profile = with_window_restored(self._profile, usage.prompt_tokens)
+            yield usage
             yield AnswerEnd(reader.reason or StopReason.STOP)
 
     async def _streamed(self, reply: HttpResponse, reader: AnthropicReplyReader) -> AsyncGenerator[Event, None]:
         parser = EventParser(self._settings.limits)
         async for chunk in reply.paced_chunks():
-            events = self._chunk_events(parser, chunk, reader)
+            events = self._chunk_events(parser, chunk, reader, reply)
             for event in joined_text(events) if reply.is_fast else events:
                 yield event
             if reader.ended:
                 return
 
-    def _chunk_events(self, parser: EventParser, chunk: bytes, reader: AnthropicReplyReader) -> Iterator[Event]:
+    def _chunk_events(
+        self, parser: EventParser, chunk: bytes, reader: AnthropicReplyReader, reply: HttpResponse
+    ) -> Iterator[Event]:
         for sent in parser.feed(chunk):
-            before = reader.taken
+            before = reader.taken, reader.has_ended
             yield from self._read(sent, reader)
-            parser.quiet.take_event(len(sent.data), reader.taken - before)
+            parser.quiet.take_event(len(sent.data), reader.taken - before[0])
+            if before != (reader.taken, reader.has_ended):
+                reply.note_progress(words=reader.taken > 0, ended=reader.has_ended)
 
     def _read(self, sent: ServerEvent, reader: AnthropicReplyReader) -> Iterator[Event]:
-        try:
-            parsed: object = load_json(sent.data)
-        except BadJson as error:
-            raise AttemptFailed(errors.invalid_json_error(self.endpoint, sent.data, str(error))) from None
-        if not isinstance(parsed, dict):
-            raise AttemptFailed(errors.invalid_json_error(self.endpoint, sent.data))
-        event = cast("dict[str, Any]", parsed)
-        if event.get("type") == "error":
-            code, message = errors.find_error(event) or ("", str(event))
-            failed = errors.error_from_body(self.endpoint, message, code=code)
-            raise AttemptFailed(failed, retry=failed.code in {"server_error", "rate_limited"})
-        return reader.feed(event)
+        given = read_object(self.endpoint, sent)
+        yield from reader.feed(given)
+        if failed := error_in(self.endpoint, given, named=sent.event == "error"):
+            raise failed

@@ -4,16 +4,23 @@ The order is message_start, then content_block_start/_delta/_stop for each block
 anywhere.
 """
 
+import json
 from collections.abc import Iterator
-from typing import cast
+from typing import Final, cast
+from uuid import uuid4
 
 from foundation.bounded_json import Json
-from models.chat.port import PROGRESS_STEP, CallProgress, Event, ReasoningChunk, StopReason, TextChunk
-from models.chat.reasoning import SurrogateJoiner
+from models.chat.merged_fields import merged
+from models.chat.port import PROGRESS_STEP, CallProgress, Event, ReasoningChunk, StopReason
+from models.chat.reasoning import SurrogateJoiner, ThinkSplitter
 from models.limits import AnswerMeter, StreamLimits, count_of
-from models.messages import ToolCall, Usage
+from models.messages import ProviderFields, ToolCall, Usage
 
 EACH_CALL = " " * 64  # what a call weighs beside its arguments, so that empty ones are bounded too
+BLOCKS: Final = "thinking_blocks"
+"""Key of the blocks of reasoning among the fields of a message: pairs of place and block."""
+_THINKING: Final = frozenset({"thinking", "redacted_thinking"})
+_CALL: Final = frozenset({"type", "id", "name", "input", "cache_control"})
 _COUNTED = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
 _REASONS = {
     "end_turn": StopReason.STOP,
@@ -23,6 +30,7 @@ _REASONS = {
     "tool_use": StopReason.TOOL_CALLS,
     "refusal": StopReason.FILTERED,
 }
+"""Every other reason is no end: the answer broke off."""
 
 
 class _Tool:
@@ -31,8 +39,11 @@ class _Tool:
     def __init__(self, block: Json) -> None:
         self.id = _string(block.get("id"))
         self.name = _string(block.get("name"))
+        self.fields = {name: value for name, value in block.items() if name not in _CALL and value is not None}
         self.arguments: list[str] = []
         self.chars = 0
+        given = block.get("input")
+        self.whole = json.dumps(given, ensure_ascii=False) if given and isinstance(given, dict) else "{}"
 
 
 class AnthropicReplyReader:
@@ -44,15 +55,24 @@ class AnthropicReplyReader:
     def __init__(self, limits: StreamLimits | None = None) -> None:
         self._meter = AnswerMeter(limits or StreamLimits())
         self.reason: StopReason | None = None
+        self.broken_reason = ""  # a stop reason that is no end
         self.ended = False
         self._tools: dict[int, _Tool] = {}
+        self._complete: list[_Tool] = []  # in their order
+        self._thinking: dict[int, Json] = {}  # blocks of reasoning that must come back unchanged, by their place
+        self._call_fields: dict[str, Json] = {}
         self._counts: dict[str, int] = {}
+        self._think = ThinkSplitter()
         self._text, self._reasoning = SurrogateJoiner(), SurrogateJoiner()
 
     @property
     def taken(self) -> int:
         """Bytes of text, reasoning and tool calls so far."""
         return self._meter.taken
+
+    @property
+    def has_ended(self) -> bool:
+        return self.ended or self.reason is not None or bool(self.broken_reason)
 
     def feed(self, event: Json) -> Iterator[Event]:
         match event.get("type"):
@@ -67,7 +87,8 @@ class AnthropicReplyReader:
             case "message_delta":
                 self._take_counts(event.get("usage"))
                 if reason := _object(event.get("delta")).get("stop_reason"):
-                    self.reason = _REASONS.get(str(reason), StopReason.STOP)
+                    self.reason = _REASONS.get(str(reason))
+                    self.broken_reason = "" if self.reason else str(reason)
             case "message_stop":
                 self.ended = True
             case _:
@@ -76,16 +97,26 @@ class AnthropicReplyReader:
     def _start(self, index: int, block: Json) -> Iterator[Event]:
         if block.get("type") == "tool_use":
             self._tools[index] = tool = _Tool(block)
-            self._meter.take_call(EACH_CALL, tool.id, tool.name)
-        elif text := self._text.feed(self._words(block, "text")):
-            yield TextChunk(text)
+            self._meter.take_call(EACH_CALL, tool.id, tool.name, json.dumps(tool.fields))
+        elif block.get("type") in _THINKING:
+            self._meter.take_text(json.dumps(block))
+            self._thinking[index] = dict(block)
+            if thought := self._reasoning.feed(_string(block.get("thinking"))):
+                yield ReasoningChunk(thought)
+        else:
+            yield from self._think.feed(self._text.feed(self._words(block, "text")))
 
     def _delta(self, index: int, delta: Json) -> Iterator[Event]:
         match delta.get("type"):
-            case "text_delta" if text := self._text.feed(self._words(delta, "text")):
-                yield TextChunk(text)
-            case "thinking_delta" if thought := self._reasoning.feed(self._words(delta, "thinking")):
-                yield ReasoningChunk(thought)
+            case "text_delta":
+                yield from self._think.feed(self._text.feed(self._words(delta, "text")))
+            case "thinking_delta":
+                self._extend_thinking(index, delta)
+                if thought := self._reasoning.feed(self._words(delta, "thinking")):
+                    yield ReasoningChunk(thought)
+            case "signature_delta":
+                self._meter.take_text(_string(delta.get("signature")))
+                self._extend_thinking(index, delta)
             case "input_json_delta" if index in self._tools:
                 piece = _string(delta.get("partial_json"))
                 self._meter.take_call(piece)
@@ -95,7 +126,12 @@ class AnthropicReplyReader:
                 if tool.chars // PROGRESS_STEP > before // PROGRESS_STEP:
                     yield CallProgress(tool.name, tool.chars)
             case _:
-                pass  # signature_delta, citations_delta
+                pass  # citations_delta
+
+    def _extend_thinking(self, index: int, delta: Json) -> None:
+        if index in self._thinking:
+            new = {name: value for name, value in delta.items() if name != "type"}
+            self._thinking[index] = merged(self._thinking[index], new)
 
     def _words(self, given: Json, name: str) -> str:
         text = _string(given.get(name))
@@ -106,11 +142,35 @@ class AnthropicReplyReader:
         self._counts |= {key: count_of(n) for key, n in _object(usage).items() if key in _COUNTED and n is not None}
 
     def _stop(self, index: int) -> Iterator[Event]:
-        for held, kind in ((self._text.close(), TextChunk), (self._reasoning.close(), ReasoningChunk)):
-            if held:
-                yield kind(held)
+        yield from self._think.feed(self._text.close())
+        if held := self._reasoning.close():
+            yield ReasoningChunk(held)
         if tool := self._tools.pop(index, None):
-            yield ToolCall(tool.id, tool.name, "".join(tool.arguments).strip() or "{}")
+            self._complete.append(tool)
+
+    def rest(self) -> Iterator[Event]:
+        """The last characters, which were held back."""
+        yield from self._think.close()
+
+    def calls(self) -> Iterator[ToolCall]:
+        """The complete calls, each under an id of its own. Half a call is none."""
+        for tool in self._complete:
+            own = tool.id if tool.id and tool.id not in self._call_fields else ""
+            call = ToolCall(own or f"call_{uuid4().hex[:12]}", tool.name, "".join(tool.arguments).strip() or tool.whole)
+            self._call_fields[call.id] = ({"id": own} if own else {}) | tool.fields
+            yield call
+        if self._complete and self.reason is StopReason.STOP:
+            self.reason = StopReason.TOOL_CALLS
+
+    def provider_fields(self, origin: str) -> ProviderFields | None:
+        """The reasoning with signatures, and what the provider attached to calls; None if nothing.
+
+        Blocks of reasoning go by their place among all blocks. One without its signature was cut off.
+        """
+        whole = [[place, block] for place, block in self._thinking.items() if block.get("signature") or "data" in block]
+        if not (whole or self._call_fields):
+            return None
+        return ProviderFields(origin, {BLOCKS: whole} if whole else {}, self._call_fields)
 
     def usage(self) -> Usage:
         """Usage of the whole prompt: new input, cache writes and cache reads."""

@@ -11,10 +11,15 @@ from typing import cast
 import msgspec
 
 from foundation.bounded_json import Json
+from models.chat.anthropic.reply import BLOCKS
+from models.chat.quirks import Quirks
+from models.chat.refused_fields import RefusedFields
+from models.chat.text_tools.written_call import UNREADABLE_CALL
 from models.messages import (
     Image,
     Message,
     MessagePart,
+    ProviderFields,
     Request,
     Role,
     Tool,
@@ -29,16 +34,24 @@ BREAKPOINTS = 4
 MARK: Json = {"type": "ephemeral"}
 
 
-def anthropic_body(request: Request, *, model: str, vision: bool, temperature: float | None = None) -> bytes:
-    """The body of POST /v1/messages."""
+def anthropic_body(
+    request: Request,
+    *,
+    model: str,
+    vision: bool,
+    temperature: float | None = None,
+    refused: RefusedFields | None = None,
+) -> bytes:
+    """The body of POST /v1/messages, without the fields that were `refused`."""
+    known = refused or RefusedFields(Quirks())
     given: Json = {"model": model, "stream": True, "max_tokens": request.max_tokens}
     if temperature is not None:
-        given["temperature"] = min(temperature, 1.0)
+        given |= known.kept({"temperature": min(temperature, 1.0)})
     if request.tools:
         given["tools"] = [_tool(tool) for tool in sorted(request.tools, key=lambda tool: tool.name)]
     head, rest = _split(request.messages)
     system = [_text(message.text) for message in head if message.text]
-    messages = [_message(message, vision=vision) for message in rest]
+    messages = [_message(message, known, vision=vision) for message in rest]
     _mark(request, len(head), system, messages)
     if system:
         given["system"] = system
@@ -61,8 +74,10 @@ def _mark(request: Request, head: int, system: list[Json], messages: list[Json])
         block = None
         if end <= head:
             block = system[-1] if system else None
-        elif messages[end - head - 1]["content"]:
-            block = messages[end - head - 1]["content"][-1]
+        elif marked_blocks := [
+            block for block in messages[end - head - 1]["content"] if "thinking" not in str(block["type"])
+        ]:
+            block = marked_blocks[-1]
         if block is not None and "cache_control" not in block and marked < BREAKPOINTS:
             block["cache_control"] = MARK
             marked += 1
@@ -85,12 +100,18 @@ def _tool(tool: Tool) -> Json:
     return {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
 
 
-def _message(message: Message, *, vision: bool) -> Json:
+def _message(message: Message, refused: RefusedFields, *, vision: bool) -> Json:
     role = "assistant" if message.role is Role.ASSISTANT else "user"
-    return {
-        "role": role,
-        "content": [block for part in wire_parts(message) if (block := _block(part, vision=vision))],
-    }
+    content = [block for part in wire_parts(message) if (block := _block(part, vision=vision))]
+    fields = next((part for part in message.parts if isinstance(part, ProviderFields)), None)
+    if fields is None:
+        return {"role": role, "content": content}
+    for block in content:
+        if block["type"] == "tool_use":
+            block |= refused.kept(fields.calls.get(str(block["id"]), {}))
+    for place, thinking in refused.kept(fields.message).get(BLOCKS, ()):
+        content.insert(place, dict(thinking))
+    return {"role": role, "content": content}
 
 
 def _block(part: MessagePart, *, vision: bool) -> Json | None:
@@ -101,7 +122,7 @@ def _block(part: MessagePart, *, vision: bool) -> Json | None:
         case Image():
             return _text(image_placeholder(part))
         case ToolCall(id=id_, name=name, arguments=arguments):
-            return {"type": "tool_use", "id": id_, "name": name, "input": _input(arguments)}
+            return {"type": "tool_use", "id": id_, "name": name or UNREADABLE_CALL, "input": _input(arguments)}
         case ToolResult(call_id=call_id, text=text, failed=failed):
             result: Json = {"type": "tool_result", "tool_use_id": call_id, "content": text}
             return result | {"is_error": True} if failed else result

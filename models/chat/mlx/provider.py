@@ -92,8 +92,8 @@ class MlxText:
         """Bytes of the KV caches in memory."""
         return self._engine.caches.size if self._engine else 0
 
-    def learn_window(self, window: int) -> None:
-        self._profile = with_window(self._profile, window)
+    def learn_window(self, window: int, *, stated: bool = True) -> None:
+        self._profile = with_window(self._profile, window, stated=stated)
 
     def stream(self, request: Request) -> AsyncGenerator[Event, None]:
         return self._stream(request)

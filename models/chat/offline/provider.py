@@ -62,8 +62,8 @@ class Offline:
     async def prepare(self) -> Profile:
         return self._profile
 
-    def learn_window(self, window: int) -> None:
-        self._profile = with_window(self._profile, window)
+    def learn_window(self, window: int, *, stated: bool = True) -> None:
+        self._profile = with_window(self._profile, window, stated=stated)
 
     def stream(self, request: Request) -> AsyncGenerator[Event, None]:
         return self._stream(request)

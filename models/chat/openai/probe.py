@@ -18,6 +18,18 @@ from models.settings import ModelSettings
 
 LLAMA_TEMPERATURE = 0.8  # llama.cpp's own default
 LARGEST_WINDOW = 1_000_000_000  # tokens
+_WINDOW_NAMES = (
+    "max_model_len",  # vLLM, SGLang
+    "context_length",  # OpenRouter, Together, SGLang
+    "context_window",  # Groq
+    "loaded_context_length",
+    "max_context_length",  # Mistral
+    "n_ctx",  # llama.cpp
+    "max_input_tokens",  # LiteLLM
+    "max_total_tokens",  # TGI
+    "max_total_num_tokens",  # SGLang: of its cache
+    "max_seq_len",
+)
 
 
 class JsonFetcher(Protocol):
@@ -32,6 +44,8 @@ class ProbeResult(Struct, frozen=True, kw_only=True):
     server: str = ""  # llamacpp | ollama | lmstudio | mlx_lm | mlx_vlm | ""
     known_as: str = ""  # what the server calls the model itself
     window: int | None = None
+    most: int | None = None  # what the model was trained for: the window may be smaller
+    likely: int | None = None  # the window if nothing smaller is in force, which the server did not say
     vision: bool | None = None
     tools: bool | None = None
     system_role: bool | None = None
@@ -91,6 +105,7 @@ async def _lmstudio(root: str, model: str, ask: JsonFetcher) -> ProbeResult | No
     return ProbeResult(
         server="lmstudio",
         window=window,
+        most=_count(row.get("max_context_length")),
         vision=row.get("type") == "vlm" if row else None,
         tools="tool_use" in capabilities if row else None,
     )
@@ -124,6 +139,7 @@ async def _ollama(root: str, model: str, ask: JsonFetcher) -> ProbeResult | None
     return ProbeResult(
         server="ollama",
         window=window,
+        most=trained,
         vision="vision" in capabilities if known else None,
         tools="tools" in capabilities if known else None,
         parameters_b=_billions(_object(show.get("model_info")).get("general.parameter_count")),
@@ -136,27 +152,41 @@ def _num_ctx(parameters: str) -> int | None:
 
 
 async def _any_other(address: str, model: str, ask: JsonFetcher) -> ProbeResult:
-    """Other servers: a /v1/models row may carry a length under one of the names in use (vLLM, llama.cpp's router,
-    OpenRouter).
+    """Other servers: a row of /v1/models may carry a length under one of the names in use, else another page.
 
     OpenRouter's row reports vision; for the others only the model's name tells.
     """
     listing = await ask(f"{address}/models")
     rows = [_object(row) for row in _list((listing or {}).get("data"))]
-    row = _first(rows, lambda row: row.get("id") == model)
+    row = _first(rows, lambda row: row.get("id") in {model, f"models/{model}"}) or (rows[0] if len(rows) == 1 else {})
     if "loaded" in row:
         return await _mlx_vlm(address.removesuffix("/v1"), model, ask)
     meta = _object(row.get("meta"))
-    window = next(
-        (
-            n
-            for value in (row.get("max_model_len"), row.get("context_length"), meta.get("n_ctx"))
-            if (n := _count(value))
-        ),
-        None,
-    )
+    served = [_stated(row), _stated(meta), _stated(_object(row.get("top_provider")))]
+    window = min(filter(None, served), default=None) or await _stated_elsewhere(address.removesuffix("/v1"), model, ask)
     takes = _list(_object(row.get("architecture")).get("input_modalities"))
-    return ProbeResult(window=window, vision="image" in takes if takes else has_vision_by_name(model))
+    return ProbeResult(
+        window=window,
+        likely=_count(meta.get("n_ctx_train")),
+        vision="image" in takes if takes else has_vision_by_name(model),
+    )
+
+
+def _stated(given: Json) -> int | None:
+    """The window in an object, under the first of the names in use that it has."""
+    return next((n for name in _WINDOW_NAMES if (n := _count(given.get(name)))), None)
+
+
+async def _stated_elsewhere(root: str, model: str, ask: JsonFetcher) -> int | None:
+    """The smallest window that other pages state: a slot of llama.cpp, SGLang, TGI, or LiteLLM for this model."""
+    slots, proxied, *pages = await asyncio.gather(
+        *(ask(f"{root}/{page}") for page in ("slots", "v1/model/info", "get_server_info", "get_model_info", "info"))
+    )
+    rows = [_object(row) for row in _list((proxied or {}).get("data"))]
+    row = _first(rows, lambda row: row.get("model_name") == model)
+    given = [_object(slot) for slot in _list((slots or {}).get("data"))]
+    given += [_object(row.get("model_info")), *(page or {} for page in pages)]
+    return min(filter(None, map(_stated, given)), default=None)
 
 
 async def _mlx_vlm(root: str, model: str, ask: JsonFetcher) -> ProbeResult:
@@ -172,6 +202,8 @@ def refine_profile(profile: Profile, result: ProbeResult, settings: ModelSetting
     window, known = profile.window, profile.window_known
     if not settings.window and result.window:
         window, known = result.window, True
+    elif not known:
+        window = min(result.likely or window, result.most or LARGEST_WINDOW)
     images = profile.images
     vision = settings.vision if settings.vision is not None else result.vision
     if vision is not None:
@@ -248,6 +280,8 @@ def _list(value: object) -> list[Any]:
 
 def _count(value: object) -> int | None:
     """A plausible window in tokens; None for any other value."""
+    if isinstance(value, str) and value.isdecimal() and len(value) < 11:
+        value = int(value)
     if not isinstance(value, int) or isinstance(value, bool):
         return None
     return value if 0 < value <= LARGEST_WINDOW else None

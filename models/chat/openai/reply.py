@@ -3,27 +3,18 @@
 import json
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any, cast
-from uuid import uuid4
+from typing import Any, Final, cast
 
 from foundation.bounded_json import Json
-from models.chat.port import PROGRESS_STEP, CallProgress, Event, PrefillProgress, ReasoningChunk, StopReason, TextChunk
+from models.chat.merged_fields import merged
+from models.chat.openai.call_pieces import CallAssembler
+from models.chat.port import Event, PrefillProgress, ReasoningChunk, StopReason, TextChunk, TextWasReasoning
 from models.chat.reasoning import SurrogateJoiner, ThinkSplitter
+from models.chat.usage import usage_in
 from models.limits import LARGEST_COUNT, AnswerMeter, StreamLimits, count_of
-from models.messages import ToolCall, Usage
+from models.messages import ProviderFields, Usage
 
-EACH_CALL = " " * 64  # what a call weighs beside its arguments, so that empty ones are bounded too
 LONGEST_NAME, MOST_TIMINGS = 40, 32
-
-
-class _Call:
-    """A tool call under construction."""
-
-    def __init__(self) -> None:
-        self.id = ""
-        self.name = ""
-        self.arguments: list[str] = []
-        self.chars = 0
 
 
 class OpenAIReplyReader:
@@ -36,102 +27,108 @@ class OpenAIReplyReader:
     def __init__(self, limits: StreamLimits | None = None) -> None:
         self._meter = AnswerMeter(limits or StreamLimits())
         self.reason: StopReason | None = None
+        self.broken_reason = ""  # a finish reason that is no end
         self.usage: Usage | None = None
         self.words = 0  # characters of text and reasoning so far
         self.is_done = False  # whether the server said so
-        self._calls: list[_Call] = []
-        self._by_index: dict[int, _Call] = {}
+        self._calls = CallAssembler(self._meter)
         self._think = ThinkSplitter()
         self._text, self._reasoning = SurrogateJoiner(), SurrogateJoiner()
+        self._reasoning_field = ""  # as plain text
+        self._fields: Json = {}  # that the provider attached to the message
+        self._call_fields: dict[str, Json] = {}
         self._timings: Json = {}
+        self._progress: PrefillProgress | None = None
+        self.has_moved = False  # whether the last chunk brought words, or more of the prompt was read
 
     @property
     def taken(self) -> int:
         """Bytes of text, reasoning and tool calls so far."""
         return self._meter.taken
 
+    @property
+    def has_ended(self) -> bool:
+        return self.reason is not None or bool(self.broken_reason)
+
     def feed(self, chunk: Json) -> Iterator[Event]:
+        before = self.taken, self._progress, self.has_ended
         if isinstance(progress := chunk.get("prompt_progress"), dict):
-            yield _progress(cast("Json", progress))
+            self._progress = _progress(cast("Json", progress))
+            yield self._progress
         self._take_usage(chunk)
         choices: object = chunk.get("choices")
-        if not isinstance(choices, list) or not choices:
-            return
-        choice = _object(cast("list[Any]", choices)[0])
-        yield from self._take_delta(_object(choice.get("delta") or choice.get("message")))
-        if reason := choice.get("finish_reason"):
-            self.reason = _REASONS.get(str(reason), StopReason.STOP)
+        if isinstance(choices, list) and choices:
+            choice = _object(cast("list[Any]", choices)[0])
+            yield from self._take_delta(_object(choice.get("delta") or choice.get("message")))
+            if reason := choice.get("finish_reason"):
+                self.reason = _REASONS.get(str(reason).lower())
+                self.broken_reason = "" if self.reason else str(reason)
+        self.has_moved = before != (self.taken, self._progress, self.has_ended)
 
     def _take_delta(self, delta: Json) -> Iterator[Event]:
-        thought = delta.get("reasoning_content") or delta.get("reasoning")
-        if isinstance(thought, str):
+        content, thought = _content(delta.get("content"))
+        name = next((name for name in _REASONING if isinstance(delta.get(name), str) and delta[name]), "")
+        self._reasoning_field = self._reasoning_field or name
+        self._take_fields(delta)
+        if thought := thought or (str(delta[name]) if name else "") or _details_text(delta):
             self._meter.take_text(thought)
-        if isinstance(thought, str) and (complete := self._reasoning.feed(thought)):
-            yield from self._count(ReasoningChunk(complete))
-        content: object = delta.get("content")
-        if isinstance(content, list):  # Mistral's own API sends parts
-            content = "".join(str(_object(part).get("text") or "") for part in cast("list[Any]", content))
-        if isinstance(content, str):
+            if complete := self._reasoning.feed(thought):
+                yield from self._count(ReasoningChunk(complete))
+        if content:
             self._meter.take_text(content)
-        if isinstance(content, str) and (complete := self._text.feed(content)):
-            for event in self._think.feed(complete):
+            for event in self._think.feed(self._text.feed(content)):
                 yield from self._count(event)
         calls: object = delta.get("tool_calls")
-        for position, call in enumerate(cast("list[Any]", calls) if isinstance(calls, list) else ()):
-            yield from self._take_call(_object(call), position)
+        if isinstance(calls, list):
+            yield from self._calls.take([_object(call) for call in cast("list[object]", calls)])
 
-    def _count(self, event: TextChunk | ReasoningChunk) -> Iterator[Event]:
-        self.words += len(event.text)
+    def _take_fields(self, delta: Json) -> None:
+        """Keeps what the provider attached to the message, whatever it is."""
+        if fields := merged({}, {name: value for name, value in delta.items() if name not in _KNOWN}):
+            self._meter.take_text(json.dumps(fields))
+            self._fields = merged(self._fields, fields)
+
+    def _count(self, event: TextChunk | ReasoningChunk | TextWasReasoning) -> Iterator[Event]:
+        self.words += 0 if isinstance(event, TextWasReasoning) else len(event.text)
         yield event
-
-    def _take_call(self, delta: Json, position: int) -> Iterator[Event]:
-        """Adds a piece to its call, by its index; a new id under an old index begins another call."""
-        index = delta.get("index")
-        index = index if isinstance(index, int) else position
-        call_id = _string(delta.get("id"))
-        function = _object(delta.get("function"))
-        call = self._by_index.get(index)
-        if call is None or (call_id and call.id and call_id != call.id):
-            self._meter.take_call(EACH_CALL)
-            call = _Call()
-            self._by_index[index] = call
-            self._calls.append(call)
-        call.id = call.id or call_id
-        call.name = call.name or _string(function.get("name"))
-        arguments = function.get("arguments")
-        if arguments is not None and not isinstance(arguments, str):  # an object where a string of JSON belongs
-            arguments = json.dumps(arguments, ensure_ascii=False)
-        if arguments:
-            call.arguments.append(arguments)
-            before, call.chars = call.chars, call.chars + len(arguments)
-            if call.chars // PROGRESS_STEP > before // PROGRESS_STEP:
-                yield CallProgress(call.name, call.chars)
-        self._meter.take_call(call_id, _string(function.get("name")), arguments or "")
 
     def _take_usage(self, chunk: Json) -> None:
         if isinstance(timings := chunk.get("timings"), dict):
             self._timings = _numbers(cast("Json", timings))
-        if isinstance(given := chunk.get("usage"), dict):
-            self.usage = _usage(cast("Json", given))
+        usage = usage_in(chunk)
+        if usage and (usage.prompt_tokens or self.usage is None):
+            self.usage = usage
 
     @property
     def broken_calls(self) -> bool:
         """Whether a call's arguments ended before their JSON did."""
-        return any(not _is_json("".join(call.arguments) or "{}") for call in self._calls)
+        return self._calls.are_broken
 
-    def finish(self) -> Iterator[Event]:
-        """The events held back: the last characters, and the tool calls in their order."""
+    def rest(self) -> Iterator[Event]:
+        """The last characters, which were held back."""
         if rest := self._reasoning.close():
             yield from self._count(ReasoningChunk(rest))
         for event in [*self._think.feed(self._text.close()), *self._think.close()]:
             yield from self._count(event)
+
+    def finish(self) -> Iterator[Event]:
+        """The events held back: the last characters, and the tool calls in their order."""
+        yield from self.rest()
         if self.reason is StopReason.LENGTH and self.broken_calls:
             return  # half a call is none
-        for call in self._calls:
-            arguments = "".join(call.arguments).strip() or "{}"
-            yield ToolCall(call.id or f"call_{uuid4().hex[:12]}", call.name, arguments)
+        for call, fields in self._calls.finished():
+            if fields:
+                self._call_fields[call.id] = fields
+            yield call
         if self._calls:
             self.reason = StopReason.TOOL_CALLS
+
+    def provider_fields(self, origin: str) -> ProviderFields | None:
+        """What the provider attached to the answer and its calls; None if nothing. Call it after `finish`."""
+        plain = "" if any(name in self._fields for name in _DETAILS) else self._reasoning_field
+        if not (self._fields or self._call_fields or plain):
+            return None
+        return ProviderFields(origin, self._fields, self._call_fields, plain)
 
     def counted(self) -> Usage | None:
         """The server's own usage, with llama.cpp's figures of its cache and speed."""
@@ -148,23 +145,54 @@ class OpenAIReplyReader:
         return Usage(usage.prompt_tokens, usage.completion_tokens, cached, extra={"timings": timings})
 
 
-_REASONS = {
-    "stop": StopReason.STOP,
-    "length": StopReason.LENGTH,
-    "max_tokens": StopReason.LENGTH,
-    "tool_calls": StopReason.TOOL_CALLS,
-    "function_call": StopReason.TOOL_CALLS,
-    "content_filter": StopReason.FILTERED,
+_REASONS: Final = {
+    reason: ending
+    for ending, reasons in {
+        StopReason.STOP: "stop end_turn eos eos_token end_of_text stop_sequence complete completed",
+        StopReason.LENGTH: "length max_tokens max_output_tokens model_length max_new_tokens",
+        StopReason.TOOL_CALLS: "tool_calls tool_call function_call tool_use",
+        StopReason.FILTERED: "content_filter refusal safety sensitive",
+    }.items()
+    for reason in reasons.split()
 }
-
-
-def _usage(given: Json) -> Usage:
-    cached = _object(given.get("prompt_tokens_details")).get("cached_tokens")
-    return Usage(
-        count_of(given.get("prompt_tokens")),
-        count_of(given.get("completion_tokens")),
-        None if cached is None else count_of(cached),
+"""Every other reason is no end: the answer broke off."""
+_REASONING: Final = ("reasoning_content", "reasoning", "reasoning_text", "thinking")
+_DETAILS: Final = ("reasoning_details", "thinking_blocks")  # of OpenRouter and LiteLLM, with signatures
+_KNOWN: Final = frozenset(
+    (
+        *_REASONING,
+        *[
+            "role",
+            "content",
+            "tool_calls",
+            "function_call",
+            "refusal",
+            "name",
+            "error",
+            "usage",
+            "logprobs",
+            "token_ids",
+        ],
     )
+) | {"annotations", "prompt_token_ids", "audio", "images"}
+"""Fields of a message that are read, or that no provider takes back."""
+
+
+def _content(content: object) -> tuple[str, str]:
+    """The text and the reasoning of a delta's content: Mistral sends a list of parts."""
+    if not isinstance(content, list):
+        return (content, "") if isinstance(content, str) else ("", "")
+    parts = [_object(part) for part in cast("list[object]", content)]
+    thoughts = [_content(part.get("thinking"))[0] for part in parts]
+    return "".join(str(part.get("text") or "") for part in parts), "".join(thoughts)
+
+
+def _details_text(delta: Json) -> str:
+    """The reasoning of a delta that has it in its details alone."""
+    details = next((given for name in _DETAILS if isinstance(given := delta.get(name), list)), [])
+    parts = [_object(part) for part in cast("list[object]", details)]
+    names = ("text", "summary", "thinking")
+    return "".join(str(next((part[name] for name in names if part.get(name)), "")) for part in parts)
 
 
 def _progress(given: Json) -> PrefillProgress:
@@ -181,20 +209,5 @@ def _numbers(timings: Json) -> Json:
     return dict(islice(numbers.items(), MOST_TIMINGS))
 
 
-def _string(value: object) -> str:
-    """A string, or a number as one (some servers count their calls)."""
-    if isinstance(value, str):
-        return value
-    return str(value) if isinstance(value, int) and abs(value) <= LARGEST_COUNT else ""
-
-
 def _object(value: object) -> Json:
     return cast("Json", value) if isinstance(value, dict) else {}
-
-
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except ValueError:
-        return False
-    return True

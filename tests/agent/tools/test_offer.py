@@ -28,7 +28,7 @@ def profile(*, small: bool | None = None, remote: bool = False, text: bool = Fal
 
 
 def names(session: Session, text: str, model: Profile) -> list[str]:
-    fitting, _ = session.offer.of_turn(Turn(text=text), model)
+    fitting, *_ = session.offer.of_turn(Turn(text=text), model)
     return [tool.name for tool in fitting.offered]
 
 
@@ -138,7 +138,7 @@ async def test_a_server_that_refuses_tools_within_a_turn_still_gets_them_in_text
     workspace: Workspace, tmp_path: Path
 ) -> None:
     session = open_session(workspace, tmp_path, tools=ToolSettings(offer="all"))
-    fitting, stated = session.offer.of_turn(Turn(text="hello"), profile(text=True))
+    fitting, stated, _ = session.offer.of_turn(Turn(text="hello"), profile(text=True))
     assert stated == {tool.name for tool in fitting.offered}  # not small: each conversation lists them once
     await session.close()
 

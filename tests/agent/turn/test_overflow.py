@@ -106,7 +106,7 @@ async def test_where_no_window_is_stated_one_step_down_is_taken(
     seen = await fill(session)
     overflow = only(seen, ContextOverflowed)
     assert not overflow.stated and WINDOW / 2 < overflow.window < 20_000
-    assert "does not tell" in overflow.text and "It holds for this session" in overflow.text
+    assert "does not tell" in overflow.text and "It holds for this session, unless" in overflow.text
     assert UsedModels.of(environment_of(tmp_path)).window(session.profile.spec, f"{server.address}/v1") is None
     assert strict.rejected == 1 and only(seen, AnswerStored)
     await session.close()
@@ -205,7 +205,7 @@ class FakeLearningModel:
     def learn(self, counted: int, actual: int) -> None:
         self.factors.append(actual / counted)
 
-    def learn_window(self, window: int) -> None:
+    def learn_window(self, window: int, *, stated: bool = True) -> None:
         self.windows.append(window)
 
 

@@ -58,6 +58,7 @@ class FakeRecorder:
         self._log = log
         self.calls: tuple[ToolCall, ...] = ()
         self.arguments = 0
+        self.withdrawn = ""
         self.usage = Usage(estimated=True)
 
     def take(self, event: Event) -> None:

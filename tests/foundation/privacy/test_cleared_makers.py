@@ -18,7 +18,7 @@ TYPES = {
     "ClearedBytes": "foundation/privacy/",
     "ClearedParts": "models/cleared_parts.py",
 }
-UNEXAMINED = ("as_given", "as_made", "as_stored", "bytes_as_made", "edited")
+UNEXAMINED = ("as_given", "as_made", "as_stored", "bytes_as_made", "edited", "field_as_given")
 REVIEWED = {
     ("agent/services/archive.py", "as_given"): "a file that the person named, kept to the byte unless --redact",
     ("agent/cli/archive_maintenance.py", "as_made"): "a fixed label",
@@ -35,6 +35,7 @@ REVIEWED = {
     ("agent/importers/store.py", "as_made"): "a fixed source",
     ("agent/importers/names.py", "as_made"): "an id: a hash, keyed or as versions up to 0.3.0 made it, looked up only",
     ("agent/importers/names.py", "edited"): "digits of a keyed hash behind a cleared id, cleared again",
+    ("agent/turn/recorder.py", "field_as_given"): "signatures of a provider; text beside them was examined",
     ("agent/turn/store.py", "edited"): "a title: the first line of a cleared message, cut",
     ("agent/services/conversation_tree.py", "edited"): "a turn's label: a cleared text, cut, after its name",
     ("context/assembly/digest.py", "bytes_as_made"): "keyed hashes and counts of tokens",

@@ -36,6 +36,7 @@ class Transcript(LinesView):
         self.focused: FocusTarget | None = None  # marked in the margin
         self._find_marks: FindMarks | None = None
         self._stream: AnswerStream | None = None
+        self._streamed: list[TranscriptItem] = []  # finished items of the newest answer
         self._finished_count = 0  # items before the open items of the streaming answer
         self._stream_timer: Timer | None = None
         self._pace = FramePace()
@@ -271,7 +272,7 @@ class Transcript(LinesView):
     def feed(self, text: str, *, marked: bool = True) -> None:
         """Adds text to the answer; the first call starts it. `marked`: it carries the speaker's mark."""
         if self._stream is None:
-            self._stream = AnswerStream(marked=marked)
+            self._stream, self._streamed = AnswerStream(marked=marked), []
             self._finished_count = len(self.line_cache)
             self._stream_timer = self.set_interval(INTERVAL_S, self._advance_in_time)
         self._pace.add(len(text))
@@ -285,6 +286,13 @@ class Transcript(LinesView):
             self._stream_timer.stop()
         stream, self._stream = self._stream, None
         self._replace_open(stream, stream.close(), [])
+
+    def withdraw_stream(self) -> None:
+        """Removes the newest answer."""
+        self.end_stream()
+        for item in self._streamed:
+            self.remove_item(item)
+        self._streamed = []
 
     def _advance_in_time(self) -> None:
         if self._pace.is_due(is_typing=seconds_since_key(self) < TYPING_S):
@@ -301,11 +309,13 @@ class Transcript(LinesView):
         removed = self.line_cache.truncate(self._finished_count)
         first = self.line_cache.total
         self.line_cache.append(finished, removed)
+        self._streamed += finished
         self._finished_count = len(self.line_cache)
         self.line_cache.append(open_items, removed)
         self._update_from(first)
         for item, now in stream.take_changed():
             self.replace_item(item, [now])
+            self._streamed = [now if streamed is item else streamed for streamed in self._streamed]
 
     def _update_from(self, first: int) -> None:
         """Updates the display after a change from line `first` on; lines above it are drawn again only if they move."""

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from models.chat.openai.reply import OpenAIReplyReader
-from models.chat.port import Event, PrefillProgress, ReasoningChunk, StopReason, TextChunk
+from models.chat.port import Event, PrefillProgress, ReasoningChunk, StopReason, TextChunk, TextWasReasoning
 from models.chat.reasoning import ThinkSplitter
 from models.messages import ToolCall, Usage
 from models.settings import ModelSettings
@@ -142,9 +142,16 @@ async def test_a_server_that_does_not_stream_is_understood(loopback: Loopback, h
 
 def split(*chunks: str, thinking: bool = False) -> tuple[str, str]:
     splitter = ThinkSplitter(thinking=thinking)
-    events = [event for chunk in chunks for event in splitter.feed(chunk)] + list(splitter.close())
-    thought = "".join(event.text for event in events if isinstance(event, ReasoningChunk))
-    return thought, "".join(event.text for event in events if isinstance(event, TextChunk))
+    thought = text = ""
+    for event in [*(event for chunk in chunks for event in splitter.feed(chunk)), *splitter.close()]:
+        match event:
+            case ReasoningChunk():
+                thought += event.text
+            case TextChunk():
+                text += event.text
+            case TextWasReasoning():
+                thought, text = thought + text, ""
+    return thought, text
 
 
 @pytest.mark.parametrize(
@@ -158,6 +165,26 @@ def split(*chunks: str, thinking: bool = False) -> tuple[str, str]:
         ("<think></think>Yes </think> too", False, ("", "Yes </think> too")),
         ("  \n<think>Hm.</think>Yes", False, ("Hm.", "Yes")),
         ("   ", False, ("", "   ")),
+        ("I choose blue.\n</think>\n\nBlue.", False, ("I choose blue.\n", "Blue.")),
+        ("</think>\n\nBlue.", False, ("", "Blue.")),
+        ("The tag `</think>` ends it.", False, ("", "The tag `</think>` ends it.")),
+        ("So:\n```\n</think>\n```\nthat.", False, ("", "So:\n```\n</think>\n```\nthat.")),
+        ("The tag “</think>” ends it.", False, ("", "The tag “</think>” ends it.")),
+        ("A\n```\nb\n```\n</think>C", False, ("A\n```\nb\n```\n", "C")),
+        ("<think>Hm.</think>\n<think>So.</think>Yes", False, ("Hm.So.", "Yes")),
+        *(
+            (f"{opening}Hm.{closing}Yes", False, ("Hm.", "Yes"))
+            for opening, closing in (
+                ("<thinking>", "</thinking>"),
+                ("<thought>", "</thought>"),
+                ("<reasoning>", "</reasoning>"),
+                ("[THINK]", "[/THINK]"),
+                ("<seed:think>", "</seed:think>"),
+                ("◁think▷", "◁/think▷"),
+                ("<|channel|>analysis<|message|>", "<|end|><|start|>assistant<|channel|>final<|message|>"),
+            )
+        ),
+        ("Hm.<|end|><|start|>assistant<|channel|>final<|message|>Yes", False, ("Hm.<|end|><|start|>assistant", "Yes")),
     ],
 )
 def test_thoughts_in_the_text_are_told_from_words(text: str, thinking: bool, expected: tuple[str, str]) -> None:
@@ -166,7 +193,12 @@ def test_thoughts_in_the_text_are_told_from_words(text: str, thinking: bool, exp
 
 
 @given(
-    st.lists(st.sampled_from(["<think>", "</think>", "<", "think>", "\n", "a", " ", "</", "🐋"]), max_size=12),
+    st.lists(
+        st.sampled_from(
+            ["<think>", "</think>", "<", "think>", "\n", "a", " ", "</", "🐋", "`", "```", "[THINK]", "[/THI", "NK]"]
+        ),
+        max_size=12,
+    ),
     st.booleans(),
 )
 def test_any_cut_tells_the_same_thoughts(pieces: list[str], thinking: bool) -> None:
