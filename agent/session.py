@@ -293,11 +293,6 @@ class Session:
         return self.model.profile
 
     @property
-    def is_local(self) -> bool:
-        """Whether a language model on this machine answers."""
-        return self._model.is_local
-
-    @property
     def window_status(self) -> str:
         """The model's window as a person reads it, and how it is known."""
         return self._model.window_status
@@ -327,14 +322,12 @@ class Session:
     async def context_report(self, text: str = "", attachments: Sequence[Attachment] = ()) -> ContextReport:
         return (await self.preview_request(text, attachments)).report
 
-    async def preview_request(
-        self, text: str = "", attachments: Sequence[Attachment] = (), *, recall: bool = True
-    ) -> AssembledRequest:
+    async def preview_request(self, text: str = "", attachments: Sequence[Attachment] = ()) -> AssembledRequest:
         """The request that `text` would make now. No model is called, nothing is stored."""
         await self.prepare_model()
         if not self.servers.are_taken:
             await self._refresh_tools()
-        return await asyncio.to_thread(self._previews.request, TurnInput(text, tuple(attachments)), recall=recall)
+        return await asyncio.to_thread(self._previews.request, TurnInput(text, tuple(attachments)))
 
     def assemble(self, turn: Turn, *, recall: bool = True) -> AssembledRequest:
         """The request for this turn, with the tools that the model takes and the facts that offline answers need."""

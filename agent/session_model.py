@@ -35,11 +35,6 @@ class SessionModel:
         return self.model.profile
 
     @property
-    def is_local(self) -> bool:
-        """Whether a language model on this machine answers."""
-        return not self.profile.remote and self.profile.spec != "offline"
-
-    @property
     def window_status(self) -> str:
         """The model's window as a person reads it, and how it is known where its server named it in an error."""
         profile = self.profile
@@ -100,7 +95,7 @@ class SessionModel:
         """
         if isinstance(event, ContextOverflowed):
             return replace(event, advice=await self._learn(event))
-        if isinstance(event, ContextReady) and self.is_local:
+        if isinstance(event, ContextReady) and self.profile.is_local:
             unread = max(event.report.total_tokens - event.report.unchanged_prefix_tokens, 0)
             return replace(event, unread=unread, tokens_per_second=self._reading_speed)
         if isinstance(event, UsageKnown) and not event.usage.estimated:

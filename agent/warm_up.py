@@ -48,7 +48,7 @@ class WarmUp:
             self._warmed = ""
         elif (
             session.config.models.warm_up
-            and session.is_local
+            and session.profile.is_local
             and not session.busy
             and not session.workspace.is_read_only
             and self._warmed != session.profile.spec
@@ -88,7 +88,7 @@ class WarmUp:
         """The notice that offers the warm-up after a slow first word; once for a user."""
         took, self._sent, self._took = self._took, None, 0.0
         session = self._session
-        if took < SLOW_S or session.config.models.warm_up or not session.is_local:
+        if took < SLOW_S or session.config.models.warm_up or not session.profile.is_local:
             return None
         is_first = await asyncio.to_thread(session.models_used.offer_warm_up)
         return Notice("info", OFFER.format(took)) if is_first else None
@@ -98,7 +98,7 @@ class WarmUp:
         try:
             if await asyncio.to_thread(session.budget.background_refusal):
                 return
-            preview = await session.preview_request(recall=False)
+            preview = await session.preview_request()
             await self._send(replace(preview.request, max_tokens=1), profile)
         except (PalimpsestError, OSError) as error:  # the message itself will say so
             _log.warning("no warm-up: %s", error)

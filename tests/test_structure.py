@@ -22,6 +22,7 @@ NOUNS_IN_ING = {
     "memory/pages/read/nearest/resampling.py": "the term of image processing",
     "memory/search/embedding.py": "an embedding is a vector; the embedders of a store",
     "models/chat/reasoning.py": "the models' own term: reasoning content",
+    "models/chat/sampling.py": "the same: sampling parameters",
 }
 
 

@@ -18,7 +18,7 @@ from agent.headless.totals import TurnTotals
 from agent.permissions.action import PermissionAnswer
 from agent.services.knowledge import page_attachments, recalled_spans, retrieval_notice, retrieve
 from agent.services.outside_files import permitted_attachments
-from agent.services.reading_progress import ReadingProgress
+from agent.services.prompt_progress import PromptProgress
 from agent.services.unattached import unattached_sentence
 from agent.session import Session
 from agent.spending.budget import DAILY, Limit
@@ -355,7 +355,7 @@ class _WaitingNotice:
     def __init__(self) -> None:
         self._timer: asyncio.TimerHandle | None = None
         self._is_written = False
-        self._progress = ReadingProgress()
+        self._progress = PromptProgress()
 
     def take(self, event: SessionEvent) -> None:
         match event:

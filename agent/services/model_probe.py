@@ -29,13 +29,12 @@ _HELLO: Final = (system("You are a helpful assistant."), user("hello"))
 _READ: Final = (system("You are a helpful assistant."), user("Read the file notes.txt and tell me the deadline."))
 _SYSTEM: Final = (system(f"Whatever you are asked, answer with the one word {_WORD}."), user("How are you today?"))
 _NO_PROSE: Final = re.compile(r"^\s*(?:[\[{<]|```)|\"arguments\"|read_file")
-_REPEATED: Final = re.compile(r"(.{2,80}?)\1{5,}.{0,80}\Z", re.DOTALL)
 
 
 class _Answer(Struct, frozen=True):
     text: str
     calls: tuple[ToolCall, ...]
-    is_cut: bool
+    repeats: bool
 
     @property
     def is_plain(self) -> bool:
@@ -45,10 +44,6 @@ class _Answer(Struct, frozen=True):
     def reads_notes(self) -> bool:
         """Whether it calls the tool with the path that it was told."""
         return any(call.name == _TOOL.name and _path(call) == "notes.txt" for call in self.calls)
-
-    @property
-    def repeats(self) -> bool:
-        return self.is_cut and bool(_REPEATED.search(self.text))
 
 
 async def probe_model(config: Config, spec: str, report: Callable[[str], None] = lambda _: None) -> ProbeVerdict:
@@ -114,7 +109,7 @@ async def _ask(model: ChatModel, messages: tuple[Message, ...], *tools: Tool) ->
     request = Request(
         model=model.profile.name, messages=messages, tools=tools, max_tokens=MAX_ANSWER_TOKENS, temperature=0.0
     )
-    text, calls, is_cut = "", list[ToolCall](), False
+    text, calls, repeats = "", list[ToolCall](), False
     async with aclosing(model.stream(request)) as events:
         async for event in events:
             match event:
@@ -123,12 +118,12 @@ async def _ask(model: ChatModel, messages: tuple[Message, ...], *tools: Tool) ->
                 case ToolCall():
                     calls.append(event)
                 case AnswerEnd(reason=reason):
-                    is_cut = reason is StopReason.LENGTH
+                    repeats = reason is StopReason.REPETITION
                 case AnswerError(title=title, message=message, hint=hint):
                     raise ModelFailed(title, message, hint)
                 case _:
                     pass
-    return _Answer(text, tuple(calls), is_cut)
+    return _Answer(text, tuple(calls), repeats)
 
 
 def _path(call: ToolCall) -> object:

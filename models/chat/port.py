@@ -168,6 +168,11 @@ class Profile(Struct, frozen=True, kw_only=True):
         return self.size is ModelSize.SMALL
 
     @property
+    def is_local(self) -> bool:
+        """Whether a language model on this machine answers."""
+        return not self.remote and self.spec != "offline"
+
+    @property
     def calls_tools(self) -> bool:
         """Whether tools are offered, in one way or the other."""
         return self.tools or self.text_tools

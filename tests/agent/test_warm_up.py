@@ -49,7 +49,7 @@ async def test_the_first_message_reads_only_its_own_tokens(
     counted = ledger(session)
     await session.close()
     timings = usage.extra["timings"]
-    assert timings["cache_n"] > 2_000
+    assert timings["cache_n"] > 500
     assert timings["prompt_n"] <= 64  # a token a byte: the message and the template's frame
     assert counted
     assert counted[0][1] == pytest.approx(timings["cache_n"], rel=0.02)

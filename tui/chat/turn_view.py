@@ -36,7 +36,7 @@ from agent.events import (
     VersionMade,
     WordsHidden,
 )
-from agent.services.reading_progress import ReadingProgress
+from agent.services.prompt_progress import PromptProgress
 from agent.services.turn_sentences import (
     ARCHIVED,
     EMPTY_ANSWER,
@@ -86,7 +86,7 @@ class TurnView:
         self._status = status
         self._clock = clock
         self._activity = Activity(status, clock)
-        self._progress = ReadingProgress(clock)
+        self._progress = PromptProgress(clock)
         self._texts = texts
         self._message = message
         self._conversation = ""  # its id

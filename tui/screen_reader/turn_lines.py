@@ -6,7 +6,7 @@ from typing import Final
 
 from agent import events
 from agent.events import SessionEvent
-from agent.services.reading_progress import ReadingProgress
+from agent.services.prompt_progress import PromptProgress
 from agent.services.tool_outcome import tool_outcome
 from agent.services.turn_sentences import EMPTY_ANSWER, ENDINGS, WITHDRAWN, epoch_notice, recalled_line, reduction_line
 from agent.spending.budget import OFFLINE
@@ -41,7 +41,7 @@ class TurnLines:
         """
         self._output = output
         self._waiting = waiting
-        self._progress = ReadingProgress()
+        self._progress = PromptProgress()
         self._known = known
         self._quotes = quotes
         self._cost = cost

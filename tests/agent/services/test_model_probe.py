@@ -67,8 +67,10 @@ async def test_a_model_that_calls_natively_takes_three_requests(server: ChatServ
 async def test_a_model_that_tools_spoil_gets_them_in_text(server: ChatServer, tmp_path: Path) -> None:
     behaves(server, spoiled_by_tools)
     verdict = await probed(server, tmp_path)
-    assert verdict == ProbeVerdict(tools="text", system=False)
-    assert verdict.text == ("Probed: it calls tools in text, answers a greeting plainly, ignores the system message.")
+    assert verdict == ProbeVerdict(tools="text", system=False, repeats=True)
+    assert verdict.text == (
+        "Probed: it calls tools in text, answers a greeting plainly, ignores the system message, repeats itself."
+    )
 
 
 async def test_a_model_that_calls_nothing_gets_no_tools(server: ChatServer, tmp_path: Path) -> None:

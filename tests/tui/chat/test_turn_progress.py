@@ -56,10 +56,10 @@ async def test_the_seconds_of_a_turn_and_of_a_call_are_counted(open_chat: Any, s
         view.tick()
         await chat.pilot.pause()
         assert chat.seen[-1].endswith("thinking · 2 characters · 9 s · Esc stops")
-        now[0] += 3
+        now[0] += 24
         view.tick()
         await chat.pilot.pause()
-        assert chat.seen[-1].endswith("thinking · 2 characters · stalled 12 s · Esc stops")
+        assert chat.seen[-1].endswith("thinking · 2 characters · stalled 33 s · Esc stops")
         view.write(started("call_1", "read 陶器.py"))
         now[0] += 65
         view.tick()

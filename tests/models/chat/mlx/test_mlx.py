@@ -17,7 +17,7 @@ from models.chat.port import AnswerEnd, ChatModel, PrefillProgress, StopReason, 
 from models.chat.spec import parse_spec
 from models.messages import Usage, assistant, system, user
 from models.mlx_thread import MlxThread, mlx_thread
-from models.settings import ModelSettings
+from models.settings import ModelSettings, ProfileOverride
 from tests.models.chat.events import all_events, failure, request, thoughts, words
 from tests.scripted_models import CALLING, scripted_mlx_chat
 
@@ -237,3 +237,11 @@ async def test_all_of_it_happens_on_one_thread(folder: Path, monkeypatch: pytest
     await asyncio.to_thread(thread.close)
     assert seen == {"mlx"}
     assert mlx_thread() is mlx_thread()
+
+
+async def test_a_small_model_is_sampled_calmly_and_against_repetition(folder: Path) -> None:
+    small = ModelSettings(profiles={str(folder): ProfileOverride(small=True)})
+    opened = open_model(f"mlx:{folder}", settings=small, env={})
+    events = await all_events(opened, request(SYSTEM, user("What did it do?"), temperature=None))
+    await opened.close()
+    assert words(events) == REPLY  # its words are sure, whatever the temperature

@@ -44,7 +44,8 @@ async def test_a_server_that_rejects_a_schema_is_asked_without_it_from_then_on()
 
 async def test_another_rejection_is_told() -> None:
     with Loopback() as server:
-        server.plays(REJECTED, json_reply({"error": {"message": "no"}}, status=400), REJECTED)
+        other = json_reply({"error": {"message": "no"}}, status=400)
+        server.plays(REJECTED, other, other)
         spec = f"openai:m@{server.address}"
         assert failure(await events_of(spec, SETTINGS, request("Which?", schema=SCHEMA))).code == "bad_request"
         assert failure(await events_of(spec, SETTINGS, request("Which?"))).code == "bad_request"

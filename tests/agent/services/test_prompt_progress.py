@@ -1,6 +1,6 @@
 """How far a server has read its prompt, and how long it will take."""
 
-from agent.services.reading_progress import ReadingProgress
+from agent.services.prompt_progress import PromptProgress
 
 
 class Time:
@@ -13,7 +13,7 @@ class Time:
 
 def test_the_rest_is_told_by_the_pace_so_far_and_counts_down() -> None:
     clock = Time()
-    progress = ReadingProgress(clock)
+    progress = PromptProgress(clock)
     progress.begin(1_929, 0.0)
     assert (progress.figures, progress.left()) == ("about 1.9k tokens", "")
     progress.take(0, 1_929)
@@ -33,7 +33,7 @@ def test_the_rest_is_told_by_the_pace_so_far_and_counts_down() -> None:
 
 def test_what_the_cache_holds_is_not_counted_as_read() -> None:
     clock = Time()
-    progress = ReadingProgress(clock)
+    progress = PromptProgress(clock)
     progress.take(1_500, 1_900)
     clock.now += 10
     progress.take(1_700, 1_900)
@@ -42,7 +42,7 @@ def test_what_the_cache_holds_is_not_counted_as_read() -> None:
 
 def test_a_server_that_reports_nothing_is_reckoned_by_the_prompt_before() -> None:
     clock = Time()
-    progress = ReadingProgress(clock)
+    progress = PromptProgress(clock)
     progress.begin(1_900, 20.0)
     assert progress.left() == "about 2 min left"
     clock.now += 90
@@ -51,6 +51,6 @@ def test_a_server_that_reports_nothing_is_reckoned_by_the_prompt_before() -> Non
 
 
 def test_nothing_is_told_of_a_remote_server() -> None:
-    progress = ReadingProgress(Time())
+    progress = PromptProgress(Time())
     progress.begin(0, 0.0)
     assert (progress.figures, progress.left(), progress.is_read) == ("", "", False)

@@ -12,7 +12,7 @@ STEP_S: Final = 10  # to which the rest is rounded up from there on
 MAX_IN_SECONDS: Final = 90
 
 
-class ReadingProgress:
+class PromptProgress:
     """One request. Call `begin` when the server has accepted it, and `take` with each report of the server."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
