@@ -14,9 +14,10 @@ from models.chat.quirks import REASONING, UNSIGNED_CALL, Quirks
 from models.messages import Message, ProviderFields
 
 _OPTIONAL: Final = (
-    "temperature top_p top_k min_p typical_p repeat_penalty repetition_penalty presence_penalty frequency_penalty seed "
-    "stream_options response_format return_progress cache_prompt max_tokens"
-).split()
+    *("temperature", "top_p", "top_k", "min_p", "typical_p", "seed", "stream_options", "response_format", "max_tokens"),
+    *("repeat_penalty", "repetition_penalty", "presence_penalty", "frequency_penalty"),
+    *("return_progress", "cache_prompt"),
+)
 _OTHER_LIMIT: Final = "max_completion_tokens"
 _UNWANTED: Final = re.compile(
     r"un(supported|known|recogni[sz]ed|expected)|(not|n't) (be )?(currently )?(support\w*|permitted|allowed|accept\w*)"

@@ -90,7 +90,7 @@ class CallAssembler:
             call = known[-1]
             return None if index is None and name and call in touched else call
         if index is None and position is not None:  # without an index, by its place among those of the chunk
-            same = same[position : position + 1] if not name or position < len(same) and not call_id else []
+            same = same[position : position + 1] if not name or (position < len(same) and not call_id) else []
         call = same[-1] if same else None
         if call is None or (call_id and call.id) or (name and call.name and name != call.name):
             return None
