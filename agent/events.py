@@ -5,11 +5,12 @@ Compacted?, Notice?, SpendingLimitReached*, EpochChanged?, ResultsReduced?, Noti
 ContextReady, then ContextOverflowed and the same request again, at most once a turn, or ModelConnected, Prefill,
 Retrying, Notice, TextDelta, TextWithdrawn, ReasoningDelta and CallWritten in any order, UsageKnown, CallLimitReached?,
 and for each tool call PermissionRequested?, then ToolStarted, PermissionDenied?, then ToolProgress, Notice,
-QuestionAsked and PlanUpdated in any order, ToolFinished, CheckpointMade* and VersionMade* (calls that only read run side by side, so that
-their events mix), then Notice? and CallLimitReached*; then the next request. A message that is sent into the turn comes
-before its next request, or ends an answer, which has no UsageKnown then: Notice* up to WordsHidden? as at the start,
-and its request has a Recall. The last event is exactly one of AnswerStored (after UsageKnown, Notice*), Stopped and
-TurnFailed; the last two may come at any point. The text of a TextDelta was given to the store before.
+QuestionAsked and PlanUpdated in any order, ToolFinished, CheckpointMade* and VersionMade* (calls that only read run
+side by side, so that their events mix), then Notice? and CallLimitReached*; then the next request. A message that is
+sent into the turn comes before its next request, or ends an answer, which has no UsageKnown then: Notice* up to
+WordsHidden? as at the start, and its request has a Recall. The last event is exactly one of AnswerStored (after
+UsageKnown, Notice*), Stopped and TurnFailed; the last two may come at any point. The text of a TextDelta was given to
+the store before.
 """
 
 import asyncio
