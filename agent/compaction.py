@@ -7,7 +7,7 @@ from typing import Protocol
 from agent.branch import OpenBranch
 from agent.config.config import Config
 from agent.hooks.hooks import SessionHooks
-from agent.tools.registry import Toolbox
+from agent.tools.offer import ToolOffer
 from agent.turn.summariser import CompactionSummaries
 from context import AssembledRequest, Context
 from context.compaction.compact import CAUSE_MANUAL, CompactionReceipt
@@ -27,7 +27,7 @@ class CompactingSession(Protocol):
     config: Config
     branch: OpenBranch
     hooks: SessionHooks
-    toolbox: Toolbox
+    offer: ToolOffer
 
     @property
     def busy(self) -> bool: ...
@@ -102,7 +102,7 @@ class ManualCompaction:
             raise TemporaryFailure("Still answering", "A compaction is undone between turns.", "Wait, or stop first.")
         await session.prepare_model()
         model = session.model
-        tools = session.toolbox.offered(model.profile)
+        tools = session.offer.current(conversation.id, model.profile)
         receipt = await asyncio.to_thread(
             session.context.undo_compaction, conversation, model.profile, model.counter, tools=tools
         )
@@ -124,7 +124,7 @@ class ManualCompaction:
             model.profile,
             model.counter,
             focus=focus,
-            tools=session.toolbox.offered(model.profile),
+            tools=session.offer.current(conversation.id, model.profile),
             tail=tail,
         )
 

@@ -19,6 +19,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from agent.checkpoints.change import CheckpointRecord
+from agent.context_overflowed import ContextOverflowed
 from agent.permissions.action import Action, PermissionAnswer, PersonQuestion
 from agent.permissions.policy import Decision
 from agent.spending.budget import Limit
@@ -91,34 +92,6 @@ class EpochChanged(Struct, frozen=True):
     reason: str
 
 
-class ContextOverflowed(Struct, frozen=True):
-    """The server rejected the request as too long; it is made smaller and sent once more.
-
-    `window`: what is taken as the model's window from now on; `stated`: the server named it, else it is a step down.
-    `assumed`: the window before. `prompt_tokens` of the rejected request: as the server counted it where it did.
-    `advice`: how long the window holds, and how to go back.
-    """
-
-    window: int
-    assumed: int
-    prompt_tokens: int
-    stated: bool
-    advice: str = ""
-
-    @property
-    def text(self) -> str:
-        size = f"The request of {self.prompt_tokens:,} tokens did not fit the server's context"
-        if not self.stated:
-            sentence = f"{size}, whose size it does not tell: {self.window:,} tokens are used now. It is sent again."
-        elif self.window < self.assumed:
-            sentence = (
-                f"{size} of {self.window:,} tokens ({self.assumed:,} were assumed). It is made smaller and sent again."
-            )
-        else:
-            sentence = f"{size} of {self.window:,} tokens: it was counted too low. It is made smaller and sent again."
-        return f"{sentence} {self.advice}".rstrip()
-
-
 class Summarising(Struct, frozen=True):
     """A model writes the summary of older turns. It may take as long as an answer."""
 
@@ -137,9 +110,15 @@ class ResultsReduced(Struct, frozen=True):
 
 
 class ContextReady(Struct, frozen=True):
-    """The request is built; the model is called next."""
+    """The request is built; the model is called next.
+
+    `unread`: about how many tokens a server on this machine reads before it answers, and how many it read a second the
+    last time; 0 where unknown.
+    """
 
     report: ContextReport
+    unread: int = 0
+    tokens_per_second: float = 0.0
 
 
 class ModelConnected(Struct, frozen=True):
@@ -335,7 +314,7 @@ class UsageKnown(Struct, frozen=True):
 
 
 class AnswerStored(Struct, frozen=True):
-    """The turn is over and its answer is stored. `reason` is stop or length."""
+    """The turn is over and its answer is stored. `reason` is that of models.chat.port.StopReason."""
 
     conversation: str
     entry: str

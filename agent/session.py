@@ -31,12 +31,11 @@ from agent.permissions.policy import Policy
 from agent.permissions.rules import RuleSet
 from agent.permissions.stored_rules import stored_rules
 from agent.session_model import SessionModel, opened_model
+from agent.session_tools import session_toolbox
 from agent.spending.budget import SpendingBudget
-from agent.tools.catalogue import ToolPorts, session_tools
 from agent.tools.commands.commands import open_commands
-from agent.tools.files.documents import ocr_opener
 from agent.tools.files.project import ProjectFolders
-from agent.tools.registry import Toolbox
+from agent.tools.offer import ToolOffer
 from agent.tools.window_room import with_omitted_tools
 from agent.turn.ports import NoSteering, SteeringPort, TurnInput, TurnPorts
 from agent.turn.preview import MessagePreviews
@@ -44,7 +43,8 @@ from agent.turn.store import StoredTurn
 from agent.turn.summariser import CompactionSummaries, ModelSummariser, open_summariser
 from agent.turn.turn import TurnRun
 from agent.turn.turn_compression import TurnCompression
-from context import AssembledRequest, Attachment, Context, Turn
+from agent.warm_up import WarmUp
+from context import AssembledRequest, AssemblyArguments, Attachment, Context, Turn
 from context.report import ContextReport
 from context.sources.skills import Skill
 from foundation.clock import Clock, SystemClock
@@ -56,7 +56,6 @@ from memory.memory import Memory
 from memory.records import STEERS, Conversation
 from models.chat.detect import detect
 from models.chat.port import ChatModel, Profile
-from models.limits import in_bytes
 from models.messages import Fact, RecalledSpan
 from models.ocr.open import image_text_reader
 
@@ -85,10 +84,9 @@ class Session:
     ) -> None:
         """`project` are the folders where tools work, by default the workspace."""
         open_log(workspace.log, config.log)
-        self.workspace, self.memory, self.config = workspace, memory, config
+        self.workspace, self.memory, self.config, self.clock = workspace, memory, config, clock
         self.models_used = UsedModels.of(config.environment, clock)
         self._model = SessionModel(config, model, self.models_used)
-        self.clock = clock
         read_image = image_text_reader(config.models, config.environment)  # for models that see no pictures
         self.context = Context(workspace, memory, config.context, clock, read_image=read_image)
         self.branch = OpenBranch(memory)
@@ -97,13 +95,13 @@ class Session:
         self.next_title = ""
         self.hidden: dict[int, tuple[str, ...]] = {}  # see agent.turn.store.TurnState
         self.on_working: Callable[[str], None] | None = None  # called whenever `working` changes
-        self._facts = facts
+        self._facts, self._summariser = facts, summariser
         self._turn: TurnRun | None = None
         self._last_sent: tuple[str, TurnInput] | None = None  # the entry of the last message, and the message
         self.steering: SteeringPort = NoSteering()  # keeps what a face sends into the running turn
-        self._summariser = summariser
         self._summaries = CompactionSummaries(self.context, summariser) if summariser else None
         self._compression = TurnCompression(self.context, summariser)
+        self.warm_up = WarmUp(self)
         self.compaction = ManualCompaction(self, self._summaries)
         self._idle = asyncio.Event()  # set while no turn runs
         self._idle.set()
@@ -126,20 +124,8 @@ class Session:
             workspace, memory.versions, clock, self.project.folders, keep_days=config.tools.checkpoint_days
         )
         self._delegation = Delegation(self)
-        ports = ToolPorts(
-            memory=memory,
-            project=self.project,
-            checkpoints=self.checkpoints,
-            branch=self.branch,
-            told_whole=lambda: self.context.told_whole(self.conversation),
-            commands=self.commands,
-            settings=config.tools,
-            delegation=self._delegation,
-            open_ocr=ocr_opener(config.models, config.environment),
-            sees_pictures=lambda: self.model.profile.vision,
-            withheld=self.permissions.withheld,
-        )
-        self.toolbox = Toolbox(session_tools(ports), config.tools, in_bytes(config.models.limits.arguments_mb))
+        self.toolbox = session_toolbox(self, self._delegation)
+        self.offer = ToolOffer(self.toolbox, lambda: self.project.root, workspace.root)
 
     @classmethod
     def open(
@@ -217,6 +203,7 @@ class Session:
             raise TemporaryFailure("Still answering", "One message at a time.", "Wait, or stop the answer first.")
         message = TurnInput(text, tuple(attachments), skill, brought, tuple(pastes))
         message = await self._again(message) if again else message
+        await self.warm_up.stop()
         self._turn = turn = TurnRun(ports := self._ports(), message)
         self._idle.clear()
         self._delegation.begin_turn()
@@ -226,7 +213,8 @@ class Session:
             await self.jobs.answers.store_now()
             for notice in (*await self.branch.take_changes(), *(Notice("warning", each) for each in warnings)):
                 yield notice
-            async with aclosing(self.branch.rewriting(turn.events(), lambda: ports.store.newest)) as events:
+            following = self.warm_up.follow(turn.events(), is_new=self.conversation is None)
+            async with aclosing(self.branch.rewriting(following, lambda: ports.store.newest)) as events:
                 async for event in events:
                     if isinstance(event, UserStored):
                         self._last_sent = None if event.steers else (event.entry, message)
@@ -259,13 +247,13 @@ class Session:
         return replace(message, text=text, again=entry.seq, steers=STEERS in entry.meta)
 
     def _ports(self) -> TurnPorts:
-        context, model, answers = self.context, self.model, self.jobs.answers
+        context, model, answers, memory = self.context, self.model, self.jobs.answers, self.memory
         return TurnPorts(
             model=model,
             tools=self.toolbox,
             permissions=self.permissions,
             budget=self.budget,
-            store=StoredTurn(self, self.memory, context, model, self.toolbox, budget=self.budget, answers=answers),
+            store=StoredTurn(self, memory, context, model, self.toolbox, budget=self.budget, answers=answers),
             large_texts=self._previews.large_texts,
             prepare=self.prepare_model,
             prefetch=lambda text: context.prefetch(self.conversation, text, model.profile),
@@ -274,11 +262,14 @@ class Session:
             assemble=self.assemble,
             compact=lambda planned, cause: context.compact(planned, model.counter, cause=cause),
             context_settings=self.config.context,
-            forgettings=self.memory.forgettings,
+            forgettings=memory.forgettings,
             summaries=self._summaries,
             hooks=self.hooks,
             steering=self.steering,
-            warnings=lambda: (*self.toolbox.take_omitted(model.profile), *self.memory.vault.troubles()),
+            warnings=lambda: (
+                *self.offer.take_omitted(self._conversation_id(), model.profile),
+                *memory.vault.troubles(),
+            ),
         )
 
     def steer(self) -> None:
@@ -302,6 +293,11 @@ class Session:
         return self.model.profile
 
     @property
+    def is_local(self) -> bool:
+        """Whether a language model on this machine answers."""
+        return self._model.is_local
+
+    @property
     def window_status(self) -> str:
         """The model's window as a person reads it, and how it is known."""
         return self._model.window_status
@@ -317,6 +313,7 @@ class Session:
 
     async def use_model(self, spec: str) -> Profile:
         """Switches to the model `spec`, the default from now on. Raises Misuse for an unknown one: this one stays."""
+        await self.warm_up.stop()
         return await self._model.use(spec)
 
     async def models(self) -> "list[DetectedModel]":
@@ -330,20 +327,22 @@ class Session:
     async def context_report(self, text: str = "", attachments: Sequence[Attachment] = ()) -> ContextReport:
         return (await self.preview_request(text, attachments)).report
 
-    async def preview_request(self, text: str = "", attachments: Sequence[Attachment] = ()) -> AssembledRequest:
+    async def preview_request(
+        self, text: str = "", attachments: Sequence[Attachment] = (), *, recall: bool = True
+    ) -> AssembledRequest:
         """The request that `text` would make now. No model is called, nothing is stored."""
         await self.prepare_model()
         if not self.servers.are_taken:
             await self._refresh_tools()
-        return await asyncio.to_thread(self._previews.request, TurnInput(text, tuple(attachments)))
+        return await asyncio.to_thread(self._previews.request, TurnInput(text, tuple(attachments)), recall=recall)
 
     def assemble(self, turn: Turn, *, recall: bool = True) -> AssembledRequest:
         """The request for this turn, with the tools that the model takes and the facts that offline answers need."""
         profile, counter = self.model.profile, self.model.counter
-        tools = self.toolbox.fitting(profile)
+        tools, stated, skills = self.offer.of_turn(turn, profile)
         facts = self._facts() if profile.spec == "offline" else ()
-        made = self.context.assemble(turn, profile, counter, tools=tools.offered, facts=facts, recall=recall)
-        return with_omitted_tools(made, tools, profile)
+        given = AssemblyArguments(turn, profile, tools.offered, facts, recall, stated, skills)
+        return with_omitted_tools(self.context.assemble_request(given, counter), tools, profile)
 
     def new(self, title: str = "") -> None:
         """The next message begins a conversation with this title, or one made from its first line."""
@@ -374,6 +373,7 @@ class Session:
     async def close(self) -> None:
         """Ends the turn, waits until its answer is stored and background work has ended, and closes the store."""
         self.stop()
+        await self.warm_up.stop()
         with suppress(TimeoutError):  # a reader that neither goes on nor closes its iterator
             await asyncio.wait_for(self._idle.wait(), CLOSING_WAIT)
         self.on_working = None

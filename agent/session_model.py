@@ -1,15 +1,19 @@
 """The model of a session: opened, prepared, switched, and remembered as used."""
 
 import asyncio
+from typing import Any, Final
 
 from msgspec.structs import replace
 
 from agent.config.config import Config
 from agent.config.used_models import GROWTH, WINDOW_FOR, LearnedWindow, UsedModels
-from agent.events import AnswerStored, ContextOverflowed, SessionEvent, UsageKnown
+from agent.events import AnswerStored, ContextOverflowed, ContextReady, SessionEvent, UsageKnown
 from models.chat.open import open_model
 from models.chat.port import ChatModel, Profile
 from models.chat.spec import address_of, parse_spec
+from models.messages import Usage
+
+LEAST_READ: Final = 64  # tokens of a prompt by which the speed of reading can be told
 
 
 class SessionModel:
@@ -23,11 +27,17 @@ class SessionModel:
         self._takes_tools = False  # as known when the model was prepared
         self._noted: tuple[str, bool] | None = None  # what was noted last
         self._longest = 0  # tokens of the longest prompt that the model accepted here
+        self._reading_speed = 0.0  # tokens of a prompt a second, as the server measured it last
         self.learned: LearnedWindow | None = None  # where the window in force is what its server named earlier
 
     @property
     def profile(self) -> Profile:
         return self.model.profile
+
+    @property
+    def is_local(self) -> bool:
+        """Whether a language model on this machine answers."""
+        return not self.profile.remote and self.profile.spec != "offline"
 
     @property
     def window_status(self) -> str:
@@ -46,6 +56,7 @@ class SessionModel:
         """Queries the model's server once for its real window and abilities."""
         if self._prepared is not self.model:
             self._prepared, self._longest, self.learned = self.model, 0, None
+            self._reading_speed = 0.0
             await self.model.prepare()
             is_open = not self.model.profile.window_known and not self._config.models.window
             if is_open and (learned := await asyncio.to_thread(self.used.window, self.profile.spec, self._address)):
@@ -89,7 +100,11 @@ class SessionModel:
         """
         if isinstance(event, ContextOverflowed):
             return replace(event, advice=await self._learn(event))
+        if isinstance(event, ContextReady) and self.is_local:
+            unread = max(event.report.total_tokens - event.report.unchanged_prefix_tokens, 0)
+            return replace(event, unread=unread, tokens_per_second=self._reading_speed)
         if isinstance(event, UsageKnown) and not event.usage.estimated:
+            self._reading_speed = _reading_speed(event.usage) or self._reading_speed
             await self._accepted(event.usage.prompt_tokens)
         if isinstance(event, AnswerStored):
             await self._answered()
@@ -126,9 +141,16 @@ class SessionModel:
             await asyncio.to_thread(self.used.answered, profile.spec, refused_tools=noted[1])
 
 
+def _reading_speed(usage: Usage) -> float:
+    """Tokens of the prompt a second by llama.cpp's figures; 0 without them, or if the prompt was too short to tell."""
+    timings: dict[str, Any] = usage.extra.get("timings") or {}
+    speed = timings.get("prompt_per_second")
+    return float(speed) if speed and timings.get("prompt_n", 0) >= LEAST_READ else 0.0
+
+
 def opened_model(config: Config, spec: str, used: UsedModels | None) -> ChatModel:
     """The model of this spec; with tools in text where its server rejected them lately. Raises Misuse."""
-    settings = config.models
+    settings = UsedModels.of(config.environment).with_verdicts(config.models)
     if used is not None and settings.tool_calls == "auto" and settings.tools is None and used.calls_in_text(spec):
         settings = replace(settings, tool_calls="text")
     return open_model(spec, settings=settings, env=config.environment)

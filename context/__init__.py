@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     from context.notice import FileNotice
     from context.report import ContextReport
     from context.settings import ContextSettings
-    from context.types import AssembledRequest, Attachment, Turn
+    from context.types import AssembledRequest, AssemblyArguments, Attachment, Turn
 
 _MODULES = {
     "AssembledRequest": "context.types",
+    "AssemblyArguments": "context.types",
     "Attachment": "context.types",
     "Context": "context.context",
     "ContextSettings": "context.settings",
@@ -29,6 +30,7 @@ _MODULES = {
 
 __all__ = [
     "AssembledRequest",
+    "AssemblyArguments",
     "Attachment",
     "CompactionReceipt",
     "Context",

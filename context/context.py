@@ -54,6 +54,7 @@ from memory.search import Query
 from memory.settings import ArchiveSettings
 from models.chat.port import Profile, TokenCounter
 from models.excerpts import without_placeholders
+from models.fence import workspace_nonce
 from models.messages import Fact, Tool
 from models.tokens import REQUEST_OVERHEAD, tool_tokens
 
@@ -92,10 +93,16 @@ class Context:
             observed=memory.observations.of,
             settings=settings,
             clock=clock,
+            nonce=self._nonce,
             pictures=PictureReader(read_image),
         )
         self._recording = threading.Lock()  # held while a request is recorded or a compaction undone
         self._forgotten = memory.forgettings()  # by the last look
+
+    def _nonce(self, seen: int) -> str:
+        """The nonce of a head that begins now. `seen`: how many of the first choices some text holds."""
+        forgotten = self._memory.forgettings() or self._forgotten or ()
+        return workspace_nonce(self.state.store.secret, f"{len(forgotten)} {seen}")
 
     def scope(self, conversation: Conversation | None) -> str:
         """The scope of the conversation, or of a new one: "" for the workspace's own."""
@@ -152,10 +159,14 @@ class Context:
         facts: tuple[Fact, ...] = (),
         recall: bool = True,
     ) -> AssembledRequest:
-        """Assembles the request for a turn. Stores nothing. Raises RequestTooLarge, NoSuchSkill, BadAttachment."""
+        """Assembles the request for a turn, as `assemble_request`."""
+        return self.assemble_request(AssemblyArguments(turn, profile, tools, facts, recall), counter)
+
+    def assemble_request(self, arguments: AssemblyArguments, counter: TokenCounter) -> AssembledRequest:
+        """Assembles a request. Stores nothing. Raises RequestTooLarge, NoSuchSkill, BadAttachment."""
         self._follow_forgetting()
-        arguments = AssemblyArguments(turn, profile, tools, facts, recall)
-        return RequestAssembler(self.state, arguments, MessageCounter(counter, profile.images)).assemble()
+        counting = MessageCounter(counter, arguments.profile.images)
+        return RequestAssembler(self.state, arguments, counting).assemble()
 
     def told_whole(self, conversation: Conversation | None) -> frozenset[int]:
         """The entries (seqs) whose whole text the next request tells: no tool result that is cut or reduced. Blocks."""
@@ -378,10 +389,9 @@ class Context:
         """Tokens before the history: the tools that the conversation's switches leave, and zone A as it was last."""
         settings = settings_for(self.state.settings, conversation)
         offered = HistoryReading(settings, BranchView(), BranchView()).tools(tools)
-        other = REQUEST_OVERHEAD + tool_tokens(offered, counting.counter, in_text=profile.text_tools)
+        other = REQUEST_OVERHEAD + (0 if profile.text_tools else tool_tokens(offered, counting.counter))
         state = self._stored_epoch(conversation)
-        head = self.state.heads.counted_message(state, counting) if state else None
-        return other + (head.tokens if head else 0)
+        return other + (self.state.heads.counted(state, counting).tokens if state else 0)
 
     def _keep_private(self, entry: Entry | None, assembled: AssembledRequest) -> None:
         """Keeps a message with private text in memory, so that the next request begins with the same bytes."""

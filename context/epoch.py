@@ -14,12 +14,16 @@ from foundation.typed_json import decode_json
 
 
 class HeadPiece(Struct, frozen=True):
-    """One part of the head: its layer, its source, its text, its tag."""
+    """One part of the head: its layer, its source, its text, its tag.
+
+    `opens`: it begins the first user message. The other pieces are the system message.
+    """
 
     layer: str
     source: str
     text: str
     injected: str = ""
+    opens: bool = False
 
 
 class ReportedChange(Struct, frozen=True):
@@ -103,6 +107,7 @@ class EpochBasis(Struct, frozen=True, kw_only=True):
     reading: str = ""
 
 
+NONCE_SEEN = "a text holds the mark of the head's tags"
 READ_ANEW = "the switches read the past anew with each message"
 """A reason that is not news to a person."""
 

@@ -4,9 +4,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from context.assembly.head import head_message
+from context.assembly.head import counted_head
 from context.assembly.history import HistoryReader
-from context.assembly.tokens import CountedMessage, MessageCounter
+from context.assembly.tokens import CountedHead, MessageCounter
 from context.epoch import EpochState
 from context.layers.message import PictureReader
 from context.pages.in_view import PagesInView
@@ -22,16 +22,16 @@ from memory.search import Query, SearchResults
 
 
 class HeadCounts:
-    """Cache of zone A as a counted message, by epoch and tokenizer."""
+    """Cache of zone A with its token counts, by epoch and tokenizer."""
 
     def __init__(self) -> None:
-        self._cached: tuple[EpochState, str, CountedMessage | None] | None = None
+        self._cached: tuple[EpochState, str, CountedHead] | None = None
 
-    def counted_message(self, state: EpochState, counting: MessageCounter) -> CountedMessage | None:
+    def counted(self, state: EpochState, counting: MessageCounter) -> CountedHead:
         cached = self._cached
         if cached and (cached[0].pieces, cached[0].nonce, cached[1]) == (state.pieces, state.nonce, counting.key):
             return cached[2]
-        head = head_message(state, counting)
+        head = counted_head(state, counting)
         self._cached = (state, counting.key, head)
         return head
 
@@ -55,6 +55,7 @@ class ContextState:
     history: HistoryReader
     settings: ContextSettings
     clock: Clock
+    nonce: Callable[[int], str]  # of the n-th choice (models.fence.workspace_nonce)
     pages: PagesInView
     observations: Callable[[int, str], Sequence[StoredObservation]]  # at most so many of a scope, newest first
     observed: Callable[[Collection[int]], Mapping[int, StoredObservation]]  # by the seq of what they are of

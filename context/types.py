@@ -67,13 +67,19 @@ class Turn(Struct, frozen=True, kw_only=True):
 
 
 class AssemblyArguments(Struct, frozen=True):
-    """What a request is assembled from. `recall`: memory may bring passages."""
+    """What a request is assembled from. `recall`: memory may bring passages.
+
+    `stated`: the names of the tools that the message must list, for a model that calls tools in text.
+    `lists_skills`: the model can open a skill, so the head has their index.
+    """
 
     turn: Turn
     profile: Profile
     tools: tuple[Tool, ...]
     facts: tuple[Fact, ...]
     recall: bool
+    stated: frozenset[str] = frozenset()
+    lists_skills: bool = True
 
 
 class AssembledRequest(Struct, frozen=True, kw_only=True):

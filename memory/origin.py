@@ -4,7 +4,8 @@ Where entries say the same, the source is shown and cited: the person's own word
 tool output; within one origin the earliest.
 
 A derived entry only repeats other entries: the result of a memory tool, an answer of `offline` (it quotes), a summary,
-a tool call, and an answer or a tool result whose every sentence was recalled or in view. It is stored whole and found
+a tool call, a malformed call with its correction, and an answer or a tool result whose every sentence was recalled or
+in view. It is stored whole and found
 by `--kind`; it is never recalled, never ranked beside its sources, and has no part in the statistics of the ranking.
 """
 
@@ -48,6 +49,16 @@ DERIVED_FROM = "derived_from"
 
 UNTRUSTED = "untrusted"
 """Meta of a tool result that nobody here wrote, and of a summary that covers one: what it was read from."""
+
+
+UNVERIFIED = "unverified"
+"""Meta of an answer: whether nothing was recalled for it and no tool ran in its turn. Answers of version 0.3.2 and
+before have none (memory/cold/unverified.py)."""
+
+UNVERIFIED_SPEAKER = "assistant, unverified"
+"""Who said it, in the citation of such an answer."""
+
+UNVERIFIED_DOUBT = "The assistant's own answer, unverified: nothing was recalled for it and no tool ran."
 
 
 def untrusted_source(newest_first: Iterable[Entry]) -> str:

@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from foundation.trust import Citation, Trust
+from memory.origin import UNVERIFIED_DOUBT, UNVERIFIED_SPEAKER
 from memory.pages.types import STORED, ArchiveRow, EntryText, PageText, numbered
 
 if TYPE_CHECKING:  # a picture is read without a workspace
@@ -84,6 +85,11 @@ class RecalledPassage(Struct, frozen=True, kw_only=True):
     warnings: tuple[str, ...] = ()
     missing: tuple[int, ...] = ()
 
+    @property
+    def unverified(self) -> bool:
+        """Whether it is the assistant's own answer that nothing backs, and exact but for that."""
+        return self.warnings == (UNVERIFIED_DOUBT,)
+
 
 def warned(passage: RecalledPassage, *warnings: str) -> RecalledPassage:
     """The same with these warnings, and approximate where there are any."""
@@ -93,19 +99,24 @@ def warned(passage: RecalledPassage, *warnings: str) -> RecalledPassage:
 
 
 def passage_of_entry(
-    entry: "Entry", passage: EntryText, conversation: "Conversation", read_ms: float = 0.0
+    entry: "Entry",
+    passage: EntryText,
+    conversation: "Conversation",
+    read_ms: float = 0.0,
+    *,
+    unverified: bool = False,
 ) -> RecalledPassage:
-    """An entry's text. `read_ms` counts where it was read back from pages."""
+    """An entry's text. `read_ms` counts where it was read back from pages; `unverified`: nothing backs the answer."""
     citation = Citation(
         kind="entry",
         ref=entry.id,
         title=conversation.title,
         conversation=entry.conversation,
-        speaker=entry.said_by,
+        speaker=UNVERIFIED_SPEAKER if unverified else entry.said_by,
         time=entry.time,
         page=passage.pages[0] if passage.pages else "",
     )
-    warnings = (*passage.warnings, *conversation.doubts)
+    warnings = (*passage.warnings, *conversation.doubts, *((UNVERIFIED_DOUBT,) if unverified else ()))
     return RecalledPassage(
         id=entry.id,
         kind=entry.kind.value,

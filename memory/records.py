@@ -13,6 +13,7 @@ from msgspec import Struct, field
 
 from foundation.privacy import EMPTY, NO_FIELDS, Cleared, ClearedFields, as_made
 from foundation.trust import Trust
+from models.chat.text_tools.candidate import is_written_call
 from models.cleared_parts import NO_PARTS, ClearedParts
 from models.messages import MessagePart, Role, Usage
 
@@ -32,8 +33,13 @@ VERSIONS = "versions"
 """Meta of a tool result: the numbers of the versions that the call made of the workspace's own files."""
 TRUST = "trust"
 """Meta of an entry whose text was uncertain already when it was stored: `{"trust": "approximate"}`."""
+UNTIMED = "untimed"
+"""Meta of an imported entry whose file named no time: its own is that of the import."""
 READ_BY = "read_by"
 """Meta of an entry from another device: the text recognition that read it there from a picture."""
+MALFORMED = "malformed"
+"""Meta of an answer that is a written call or an echo of the prompt, and of the result that corrects one: true. It is
+never recalled, summarised or observed."""
 
 _DAMAGED = {
     "text": "Its text is damaged: it is not the one that was stored, for its SHA-256 differs.",
@@ -121,6 +127,12 @@ class Entry(Struct, frozen=True, kw_only=True):
         elif self.meta.get(READ_BY):
             said.append("Text recognition read it from a picture: nothing vouches for its words.")
         return tuple(said)
+
+    @property
+    def is_evidence(self) -> bool:
+        """Whether the entry says something; the text of a call, as earlier versions stored it, does not."""
+        is_answer = self.kind is EntryKind.MESSAGE and self.role is Role.ASSISTANT
+        return not (self.meta.get(MALFORMED) or (is_answer and is_written_call(self.text or "")))
 
     @property
     def said_by(self) -> str:

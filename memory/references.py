@@ -27,6 +27,7 @@ from memory.archive.rows.pages import page_row
 from memory.archive.vault import Vault
 from memory.cold import ColdStore
 from memory.cold.entries import entries_with_id
+from memory.cold.unverified import unverified_answers
 from memory.errors import Damaged, NewerPack, NotFound, StorageUnreachable
 from memory.hot import HotMemory, NoSuchNote, Note
 from memory.pages.types import ArchiveRow, PageText
@@ -123,7 +124,9 @@ class References:
         began = time.monotonic()
         passage = self._passages.passage(entry)
         took = round((time.monotonic() - began) * 1000, 3)
-        return passage_of_entry(entry, passage, self._cold.conversation_at(entry.conversation_seq), took)
+        conversation = self._cold.conversation_at(entry.conversation_seq)
+        unverified = not conversation.source and bool(unverified_answers(self._cold, [entry]))
+        return passage_of_entry(entry, passage, conversation, took, unverified=unverified)
 
     def _messages(self, id_: str, within: str) -> tuple[Entry, ...]:
         """The newest messages on the branch of the conversation of that id, in their order. Raises NotFound."""

@@ -5,9 +5,11 @@ stays as it was. Opening and closing tags of ours, role markers of chat template
 keep their letters and lose their brackets: `</palimpsest-recalled>` is sent as `‹/palimpsest-recalled>`, `<|im_start|>`
 as `‹|im_start|›`, `[INST]` as `‹INST›`, `### Instruction:` as `♯♯♯ Instruction:`. Every character stands for one.
 
-Our own tags carry a nonce, which no text that was there before can hold.
+Our own tags carry a nonce, which no text of the request may hold. It is random in the newest message. In the head it
+comes from the workspace's secret, so that a server reads a head of the same content once.
 """
 
+import hmac
 import json
 import re
 import secrets
@@ -137,6 +139,17 @@ def _marker() -> re.Pattern[str]:
 def new_nonce() -> str:
     """Eight random letters: 34 bits."""
     return "".join(secrets.choice(_LETTERS) for _ in range(8))
+
+
+def workspace_nonce(secret: bytes, choice: str) -> str:
+    """Eight letters that stay the same for a workspace's secret and a choice; random without a secret.
+
+    They are 34 bits of an HMAC-SHA256: nobody without the secret can guess them.
+    """
+    if not secret:
+        return new_nonce()
+    number = int.from_bytes(hmac.digest(secret, f"fence {choice}".encode(), "sha256"))
+    return "".join(_LETTERS[number // len(_LETTERS) ** place % len(_LETTERS)] for place in range(8))
 
 
 def fence_text(kind: str, text: str, nonce: str, *, about: str = "") -> str:

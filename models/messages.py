@@ -31,6 +31,7 @@ __all__ = [
     "ToolResult",
     "Usage",
     "assistant",
+    "holds_nonce",
     "image_placeholder",
     "parts_text",
     "render",
@@ -128,7 +129,7 @@ class Fact(Struct, frozen=True):
 
 
 class PromptCacheSlot(Struct, frozen=True):
-    """Whose request it is, for a model in this process that keeps what it computed of the prompt.
+    """Whose request it is, for a model that keeps what it computed of the prompt.
 
     `folder` is where it may be saved, with the `generation` of that folder; "" where nothing may be.
     """
@@ -149,13 +150,16 @@ class Request(Struct, frozen=True, kw_only=True):
     messages: tuple[Message, ...]
     tools: tuple[Tool, ...] = ()
     zones: tuple[int, int, int, int] = (0, 0, 0, 0)
+    tools_stated: bool = False  # the messages list the tools, for a model that calls them in text
     max_tokens: int = 1024
     temperature: float | None = None
+    schema: dict[str, Any] | None = None  # a JSON Schema of the answer, for servers that enforce one
+    may_repeat: bool = False  # whether an answer that repeats itself is let go on; sent nowhere
     facts: tuple[Fact, ...] = ()  # for offline alone; sent nowhere
     whole: tuple[RecalledSpan, ...] = ()  # whole passages that offline quotes from, best first; sent nowhere
     cited: tuple[Citation | None, ...] = ()  # of each message, for offline; sent nowhere
     notes: tuple[RecalledSpan, ...] = ()  # that the head or a change in the request holds, for offline; sent nowhere
-    cache_slot: PromptCacheSlot = PromptCacheSlot("")  # for mlx alone; sent nowhere
+    cache_slot: PromptCacheSlot = PromptCacheSlot("")  # for mlx, and for slots of llama.cpp
     superseded: dict[str, str] = {}  # by reference, for offline: the day on which its speaker said otherwise
 
     @property
@@ -177,7 +181,7 @@ class Usage(Struct, frozen=True, tag="usage"):
 
 OWN_CITATIONS: Final = frozenset({"summary", "pages"})
 """What the program itself words, with references of its own."""
-INSTRUCTIONS: Final = frozenset({"instructions", "agents", "soul", "skills", "skill"})
+INSTRUCTIONS: Final = frozenset({"instructions", "tools", "agents", "soul", "skills", "skill"})
 """What the workspace's owner words, and how a citation looks may be among it."""
 
 
@@ -201,6 +205,17 @@ def request_nonces(request: Request) -> frozenset[str]:
     """The nonces of a request's tags: text between such tags was added by the program."""
     parts = (part for message in request.messages for part in message.parts)
     return frozenset(part.nonce for part in parts if isinstance(part, Text | RecalledSpan) and part.nonce)
+
+
+def holds_nonce(request: Request, nonce: str) -> bool:
+    """Whether a text in the request holds the nonce, other than the model's own answers."""
+    return bool(nonce) and any(
+        nonce in part.text
+        for message in request.messages
+        if message.role is not Role.ASSISTANT
+        for part in message.parts
+        if isinstance(part, Text | ToolResult | RecalledSpan)
+    )
 
 
 def wire_parts(message: Message) -> Iterator[MessagePart]:

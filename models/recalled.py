@@ -24,6 +24,7 @@ from foundation.trust import Citation, Trust
 from models.fence import fence_text, label, neutralise, reference
 
 LEFT_BRANCH = "on a branch that was left"
+UNVERIFIED_LABEL = "unverified"
 _LONGEST_NAME = 40  # characters of who said it
 _LINE_END = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")  # as str.splitlines has it
 
@@ -36,6 +37,9 @@ class RecalledSpan(Struct, frozen=True, tag="recalled"):
     message itself names it, so that its reference stands over it, and over nothing else. `nonce` is what its block's
     tags carry. `likelihood`, 0 to 1, is that it serves the message. `beside` is the reference of the more relevant
     passage that it stands next to in one run of turns. `off_branch`: it is on a branch that the conversation left.
+    `dates` are the offsets behind its relative dates, and these dates written out: what a model reads beside the text.
+    `unverified`: the assistant's own answer, for which nothing was recalled and no tool ran. `guide`: the line behind
+    its block, which says what to do with the passages.
     """
 
     text: str
@@ -51,22 +55,31 @@ class RecalledSpan(Struct, frozen=True, tag="recalled"):
     likelihood: float = 0.0
     beside: str = ""
     off_branch: bool = False
+    dates: tuple[tuple[int, str], ...] = ()
+    unverified: bool = False
+    guide: str = ""
+
+    @property
+    def trust_label(self) -> str:
+        """The trust that a model reads."""
+        return UNVERIFIED_LABEL if self.unverified else self.trust.value
 
 
 def recalled_block(parts: Sequence[RecalledSpan]) -> str:
     """The block of recalled passages that a model reads."""
     if not parts:
         return ""
-    trusts = {part.trust for part in parts}
-    about = f' trust="{parts[0].trust.value}"' if len(trusts) == 1 else ""
+    trusts = {part.trust_label for part in parts}
+    about = f' trust="{parts[0].trust_label}"' if len(trusts) == 1 else ""
     lines = [passage_lines(parts[0], None, mixed=len(trusts) > 1)]
     lines += [passage_lines(part, before, mixed=len(trusts) > 1) for before, part in pairwise(parts)]
-    return fence_text("recalled", "\n".join(lines), parts[0].nonce, about=about)
+    block = fence_text("recalled", "\n".join(lines), parts[0].nonce, about=about)
+    return f"{block}\n{parts[0].guide}" if parts[0].guide else block
 
 
 def passage_lines(part: RecalledSpan, before: RecalledSpan | None, *, mixed: bool = False) -> str:
     """The lines that a part adds to a block after `before`. `mixed`: the parts of the block differ in trust."""
-    text = _LINE_END.sub(r"\g<0> ", neutralise(part.text))
+    text = _LINE_END.sub(r"\g<0> ", _with_dates(neutralise(part.text), part.dates))
     line = f"{_speaker_prefix(part)}{text}"
     if before is None or shared_label(before) != shared_label(part):
         return f"{_label(part, mixed=mixed)}\n{line}"
@@ -85,7 +98,14 @@ def shared_label(part: RecalledSpan) -> tuple[str, str, str, str]:
     where = cited.conversation if cited.kind == "entry" and cited.conversation else cited.ref
     if part.cited:
         where = _where(cited)
-    return where, cited.place, _day(part), part.trust.value
+    return where, cited.place, _day(part), part.trust_label
+
+
+def _with_dates(text: str, dates: Sequence[tuple[int, str]]) -> str:
+    """The text with each date behind its phrase: `yesterday (7 May 2023)`, 昨天（2023年5月7日）."""
+    for end, date in reversed([pair for pair in dates if pair[0] <= len(text)]):  # less where words were forgotten
+        text = f"{text[:end]} ({date}){text[end:]}" if date.isascii() else f"{text[:end]}（{date}）{text[end:]}"
+    return text
 
 
 def _speaker_prefix(part: RecalledSpan) -> str:
@@ -105,7 +125,7 @@ def _day(part: RecalledSpan) -> str:
 def _label(part: RecalledSpan, *, mixed: bool) -> str:
     cited = part.citation
     source = ", ".join(part_text for part_text in (cited.title, cited.place) if part_text)
-    details = (label(source), _day(part), _where(cited), part.trust.value if mixed else "")
+    details = (label(source), _day(part), _where(cited), part.trust_label if mixed else "")
     return "[" + " · ".join(part_text for part_text in details if part_text) + "]"
 
 

@@ -7,6 +7,17 @@ from msgspec import Meta, Struct, field
 from models.limits import StreamLimits
 from models.prices import ModelPrice
 
+ToolWay = Literal["native", "text", "none"]
+"""How tools are offered to a model."""
+
+
+class ProfileOverride(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is set for one model. None leaves it to the server, the name or the probe."""
+
+    tools: ToolWay | None = None
+    small: bool | None = None
+    system: bool | None = None  # whether it reads the system message; if not, that text begins the first user message
+
 
 class ModelSettings(Struct, frozen=True, kw_only=True):
     """Settings of requests to models. Times are in seconds."""
@@ -15,7 +26,11 @@ class ModelSettings(Struct, frozen=True, kw_only=True):
         int, Meta(ge=0, le=100_000_000, description="Tokens a request and its answer may take; 0 asks the server.")
     ] = 0
     temperature: Annotated[
-        float | None, Meta(description="How freely the model chooses its words; empty leaves it to the server.")
+        float | None,
+        Meta(
+            description="How freely the model chooses its words; empty takes 0.3 for a model on this machine that is "
+            "not large, else leaves it to the server."
+        ),
     ] = None
     vision: Annotated[
         bool | None, Meta(description="Whether the model sees images; empty asks the server, or goes by the name.")
@@ -28,6 +43,20 @@ class ModelSettings(Struct, frozen=True, kw_only=True):
         Literal["auto", "native", "text"],
         Meta(description="How tools are called: as the server takes them, or in text; auto goes by the server."),
     ] = "auto"
+    profiles: Annotated[
+        dict[str, ProfileOverride],
+        Meta(
+            description="What holds for a model: a pattern of its spec or name, then tools (native, text or none), "
+            "small (true or false) and system (whether it reads the system message)."
+        ),
+    ] = field(default_factory=dict[str, ProfileOverride])
+    warm_up: Annotated[
+        bool,
+        Meta(
+            description="Whether a server on this machine reads the head of a new conversation while you type its "
+            "first message."
+        ),
+    ] = False
     connect_timeout: Annotated[float, Meta(gt=0, le=3_600, description="How long to wait for a connection.")] = 5.0
     first_byte_timeout: Annotated[
         float,

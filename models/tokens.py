@@ -192,7 +192,7 @@ def tool_tokens(tools: Iterable[Tool], counter: TokenCounter, *, in_text: bool =
 def request_tokens(request: Request, counter: TokenCounter, images: ImageRule = ImageRule.NONE) -> int:
     """Tokens of the whole prompt."""
     messages = sum(message_tokens(message, counter, images) for message in request.messages)
-    return REQUEST_OVERHEAD + tool_tokens(request.tools, counter) + messages
+    return REQUEST_OVERHEAD + (0 if request.tools_stated else tool_tokens(request.tools, counter)) + messages
 
 
 def image_tokens(rule: ImageRule, width: int, height: int) -> int:  # noqa: PLR0911 (a line a rule)

@@ -109,6 +109,11 @@ def chat_bytes(*pieces: str, prompt_tokens: int = 12, finish: str = "stop") -> b
     return b"".join(map(data, chunks)) + data("[DONE]")
 
 
+def varied(unit: str, times: int) -> str:
+    """The unit many times, each time with its number: no loop of a model."""
+    return "".join(f"{unit}({number}) " for number in range(times))
+
+
 def chat(*pieces: str, prompt_tokens: int = 12, finish: str = "stop") -> Reply:
     """An ordinary answer, streamed."""
     return stream(chat_bytes(*pieces, prompt_tokens=prompt_tokens, finish=finish))

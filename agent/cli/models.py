@@ -4,6 +4,7 @@ import asyncio
 from typing import Any
 
 import click
+from msgspec.structs import asdict
 
 from agent.cli import output
 from agent.cli.group import CliGroup
@@ -14,6 +15,7 @@ from agent.config.edit import parse_value
 from agent.config.settings import all_settings
 from agent.config.used_models import UsedModels
 from agent.services.model_check import check_model
+from agent.services.model_probe import probe_model
 from agent.services.settings import save_settings, settings_file
 from models.chat.detect import detect
 from models.chat.open import open_model
@@ -38,10 +40,11 @@ def list_(timeout: float) -> None:
     """List the models at hand: local servers that answer, and services that you have a key for."""
     invocation = current()
     config = invocation.loaded_config.config
-    detected = asyncio.run(detect(invocation.environment, timeout=timeout, settings=config.models))
+    settings = UsedModels.of(config.environment).with_verdicts(config.models)
+    detected = asyncio.run(detect(invocation.environment, timeout=timeout, settings=settings))
     profiles = [(model.profile, model.provider) for model in detected]
     if all(profile.spec != config.model for profile, _ in profiles):
-        current_profile = open_model(config.model, settings=config.models, env=config.environment).profile
+        current_profile = open_model(config.model, settings=settings, env=config.environment).profile
         profiles.insert(0, (current_profile, config.model.partition(":")[0]))
     if invocation.json:
         output.json_object(
@@ -53,12 +56,13 @@ def list_(timeout: float) -> None:
             "*" if candidate.spec == config.model else "",
             candidate.spec,
             f"{candidate.window:,}",
+            candidate.size.value,
             _abilities(candidate),
             "elsewhere" if candidate.remote else "here",
         )
         for candidate, _ in profiles
     ]
-    output.table(rows, ("", "MODEL", "WINDOW", "TAKES", "RUNS"))
+    output.table(rows, ("", "MODEL", "WINDOW", "SIZE", "TAKES", "RUNS"))
 
 
 @command.command()
@@ -85,24 +89,29 @@ def use(spec: str, workspace_only: bool) -> None:
 
 @command.command()
 @click.argument("spec", required=False)
-def test(spec: str | None) -> None:
+@click.option("--probe", is_flag=True, help="Find out how a model on this machine calls tools, by up to five requests.")
+def test(spec: str | None, *, probe: bool) -> None:
     """Ask a model for a word, and say what it is, how fast it answers, or what is wrong."""
     invocation = current()
-    result = asyncio.run(_test(invocation, spec or invocation.loaded_config.config.model))
+    result = asyncio.run(_test(invocation, spec or invocation.loaded_config.config.model, probe=probe))
     if invocation.json:
         output.json_object(result)
         return
     profile = result["model"]
     output.line(f"{profile['spec']} answers in {result['first_word_ms']:,} ms; window {profile['window']:,} tokens.")
     output.line(result["text"])
+    if probe:
+        output.line(result["probe"]["text"])
 
 
 command.add_command(embed)
 
 
-async def _test(invocation: Invocation, spec: str) -> dict[str, Any]:
-    result = await check_model(invocation.loaded_config.config, spec)
-    return {
+async def _test(invocation: Invocation, spec: str, *, probe: bool) -> dict[str, Any]:
+    config = invocation.loaded_config.config
+    result = await check_model(config, spec)
+    found = await probe_model(config, spec, lambda step: output.narrate(f"Probe: {step} …")) if probe else None
+    return ({"probe": {**asdict(found), "text": found.text}} if found else {}) | {
         "model": _model_object(result.profile, "", spec),
         "first_word_ms": result.first_token_ms,
         "text": result.text,
@@ -127,6 +136,8 @@ def _model_object(profile: Profile, provider: str, current: str) -> dict[str, An
         "window_known": profile.window_known,
         "vision": profile.vision,
         "tools": profile.tools,
+        "text_tools": profile.text_tools,
+        "size": profile.size.value,
         "remote": profile.remote,
         "in_use": profile.spec == current,
     }

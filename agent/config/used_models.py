@@ -7,6 +7,7 @@ where text is sent.
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +21,7 @@ from foundation.files import FileLock, LockTimeout, make_private_folder, read_by
 from foundation.paths import config_dir
 from foundation.typed_json import decode_json
 from models.chat.spec import parse_spec
+from models.settings import ModelSettings, ProfileOverride, ToolWay
 
 MOST_KEPT: Final = 30
 WINDOW_FOR: Final = timedelta(days=30)  # until the window that a server told is forgotten: it may have another now
@@ -45,6 +47,28 @@ class UsedModel(Struct, frozen=True):
     address: str = ""
 
 
+class ProbeVerdict(Struct, frozen=True, kw_only=True):
+    """What a probe found: how tools are called (native, text or none), whether the model answers a greeting plainly,
+    reads the system message and repeats itself."""
+
+    tools: ToolWay
+    is_plain: bool = True
+    system: bool = True
+    repeats: bool = False
+
+    @property
+    def text(self) -> str:
+        """The verdict in a sentence."""
+        ways = {"native": "calls tools natively", "text": "calls tools in text"}
+        parts = [
+            ways.get(self.tools, "calls no tools"),
+            "answers a greeting plainly" if self.is_plain else "answers a greeting with JSON or tags",
+            "reads the system message" if self.system else "ignores the system message",
+            *(["repeats itself"] if self.repeats else []),
+        ]
+        return f"Probed: it {', '.join(parts)}."
+
+
 class LearnedWindow(Struct, frozen=True):
     """A model's window in tokens that its server named, and when."""
 
@@ -55,6 +79,8 @@ class LearnedWindow(Struct, frozen=True):
 class _Store(Struct, frozen=True):
     default: str = ""  # the spec that was chosen last
     models: tuple[UsedModel, ...] = ()  # the last used first
+    warm_up_offered: bool = False
+    verdicts: dict[str, ProbeVerdict] = {}  # by the name of the model's file as its server has it, else by its spec
     schema: int = 1
 
 
@@ -146,6 +172,36 @@ class UsedModels:
             return _first(store, replace(known, in_text=to_ms(self._clock.now())) if refused_tools else known)
 
         self._change(change)
+
+    def learn_verdict(self, known_as: str, verdict: ProbeVerdict) -> None:
+        """Keeps what a probe found, for the model that its server knows as this."""
+
+        def change(store: _Store) -> _Store:
+            verdicts = {known_as: verdict, **{name: old for name, old in store.verdicts.items() if name != known_as}}
+            return replace(store, verdicts=dict(islice(verdicts.items(), MOST_KEPT)))
+
+        self._change(change)
+
+    @property
+    def verdicts(self) -> dict[str, ProbeVerdict]:
+        """What probes found, by the name of a model's file as its server has it, else by the model's spec."""
+        return self._read().verdicts
+
+    def with_verdicts(self, settings: ModelSettings) -> ModelSettings:
+        """The settings with what probes found, behind what the user set for the same model."""
+        is_open = settings.tools is None and settings.tool_calls == "auto"
+        found = {
+            name: ProfileOverride(tools=verdict.tools if is_open else None, system=None if verdict.system else False)
+            for name, verdict in self._read().verdicts.items()
+            if name not in settings.profiles
+        }
+        return replace(settings, profiles=settings.profiles | found) if found else settings
+
+    def offer_warm_up(self) -> bool:
+        """Whether the warm-up was not offered before; it is from now on."""
+        was_offered = self._read().warm_up_offered
+        self._change(lambda store: replace(store, warm_up_offered=True))
+        return not was_offered
 
     def _is_recent(self, ms: int) -> bool:
         return self._clock.now() - from_ms(ms) < WINDOW_FOR

@@ -18,6 +18,7 @@ from agent.headless.totals import TurnTotals
 from agent.permissions.action import PermissionAnswer
 from agent.services.knowledge import page_attachments, recalled_spans, retrieval_notice, retrieve
 from agent.services.outside_files import permitted_attachments
+from agent.services.reading_progress import ReadingProgress
 from agent.services.unattached import unattached_sentence
 from agent.session import Session
 from agent.spending.budget import DAILY, Limit
@@ -354,14 +355,18 @@ class _WaitingNotice:
     def __init__(self) -> None:
         self._timer: asyncio.TimerHandle | None = None
         self._is_written = False
+        self._progress = ReadingProgress()
 
     def take(self, event: SessionEvent) -> None:
         match event:
-            case events.ContextReady():
+            case events.ContextReady(unread=unread, tokens_per_second=speed):
                 self.end()
+                self._progress.begin(unread, speed)
                 if not self._is_written:
                     self._timer = asyncio.get_running_loop().call_later(NOTICE_AFTER_S, self._write_notice)
-            case events.Prefill() | events.ModelConnected():  # no word yet
+            case events.Prefill(done=done, total=total):
+                self._progress.take(done, total)
+            case events.ModelConnected():  # no word yet
                 pass
             case _:
                 self.end()
@@ -373,4 +378,6 @@ class _WaitingNotice:
 
     def _write_notice(self) -> None:
         self._is_written = True
-        output.narrate("The model is still reading the prompt; no word has come yet. Ctrl+C stops it.")
+        figures = ", ".join(filter(None, (self._progress.figures, self._progress.left())))
+        progress = f" ({figures})" if figures else ""
+        output.narrate(f"The model is still reading the prompt{progress}; no word has come yet. Ctrl+C stops it.")

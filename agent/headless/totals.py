@@ -14,6 +14,7 @@ from agent.permissions.rules import Verdict, offered_rules
 from agent.spending.budget import Limit, SpendingBudget
 from agent.turn.tool_calls import NO_MORE_CALLS
 from context.report import ContextReport
+from models.chat.port import StopReason
 from models.messages import RecalledSpan, Usage
 
 
@@ -61,7 +62,7 @@ class TurnTotals:
         self.failure: events.TurnFailed | None = None
         self.limit: Limit | None = None
         self.denials = Denials()
-        self._stopped = self._is_empty = False
+        self._stopped = self._is_empty = self._is_broken_off = False
         self._conversation = self._entry = self._text = self._model = ""
         self._streamed: list[str] = []
         self._usage = Usage(estimated=True)
@@ -84,8 +85,9 @@ class TurnTotals:
                 self._streamed = []
             case events.UsageKnown(usage=usage):
                 self._usage = usage
-            case events.AnswerStored(entry=entry, text=text, usage=usage, model=model):
+            case events.AnswerStored(entry=entry, text=text, usage=usage, model=model, reason=reason):
                 self._entry, self._text, self._usage, self._model = entry, text, usage, model
+                self._is_broken_off = reason == StopReason.REPETITION
                 self._is_empty = not text.strip()
             case events.Stopped(entry=entry, text=text):
                 self._entry, self._text, self._stopped = entry, text or "".join(self._streamed), True
@@ -103,7 +105,7 @@ class TurnTotals:
     def ending(self) -> Ending:
         if self.limit is not None:
             return Ending.LIMIT
-        if self.failure is not None:
+        if self.failure is not None or self._is_broken_off:
             return Ending.FAILED
         if self._stopped:
             return Ending.STOPPED

@@ -12,7 +12,7 @@ from foundation.privacy import EMPTY, Cleared, TextSource, as_made, clear, clear
 from memory.conversations import Conversations, HeldEntry, ImportedConversation
 from memory.errors import AlreadyExists, NotFound
 from memory.forgotten.fingerprints import FORGOTTEN
-from memory.records import Conversation, Entry, EntryDraft, EntryKind
+from memory.records import UNTIMED, Conversation, Entry, EntryDraft, EntryKind
 
 BATCH = 2000
 """Entries per transaction."""
@@ -201,7 +201,7 @@ class ImportWriter:
             id=id_,
             speaker=self._forgotten_here.without_words(record.speaker, record.time),
             time=record.time,
-            meta=cleared_fields(record.meta),
+            meta=cleared_fields(record.meta if record.time else {**record.meta, UNTIMED: True}),
             beside=record.beside,
         )
         conversation.known.add(id_)

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 from agent.mcp.definitions import OfferedTool
 from agent.permissions.action import Access, Action
-from agent.tools.port import ToolRun
+from agent.tools.port import ToolPurpose, ToolRun
 from foundation.terminal_text import visible_line
 from models.messages import Tool
 
@@ -23,6 +23,7 @@ class ToolServers(Protocol):
 class McpTool:
     """A tool of a server. It always asks, whatever the server says of it, where no rule decides."""
 
+    purpose = ToolPurpose.SERVER
     only_reads = False
     stores_arguments = True  # they leave the program: without the words that the person hid
     structured = False

@@ -22,7 +22,11 @@ def holds(name: str) -> str:
     section, _, field = name.partition(".")
     if (section == "screen" and field in _SCREEN) or name == "tools.mode":
         return AT_ONCE
-    if (section == "context" and field not in _READ_AT_OPENING) or (section == "tools" and field in _TOOLS):
+    if (
+        name == "models.warm_up"
+        or (section == "context" and field not in _READ_AT_OPENING)
+        or (section == "tools" and field in _TOOLS)
+    ):
         return NEXT_REQUEST
     return NEXT_START
 

@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from agent.config.used_models import ProbeVerdict
 from agent.services.embedder import use_embedder
 from agent.services.model_check import ABOUT_TOKENS, ModelCheck, check_model
+from agent.services.model_probe import probe_model
 from agent.services.model_states import model_states, models_at
 from agent.spending.report import Spent, caps_sentence, spending_report
 from context.assembly.budget import budget_for
 from context.settings import ContextSettings
 from models.chat.detect import DetectedModel, detect_each, services
 from models.chat.open import open_model
-from models.chat.port import Profile
+from models.chat.port import ModelSize, Profile
 from models.chat.spec import DETECT_VARIABLE, ModelSpec, address_of, key_variable, parse_spec
 from models.embed.open import NONE
 from models.prices import PriceList
@@ -59,12 +61,16 @@ class SessionModels:
     def __init__(self, session: "Session") -> None:
         self._session = session
         self._config = session.config
+        self._settings = self._config.models
+        self._verdicts: Mapping[str, ProbeVerdict] = {}
 
     async def view(self) -> ModelsView:
         return await asyncio.to_thread(self._view)
 
     def _view(self) -> ModelsView:
         session, config = self._session, self._config
+        self._verdicts = session.models_used.verdicts
+        self._settings = session.models_used.with_verdicts(config.models)
         rows, now = session.memory.spending(), session.clock.now()
         id_ = session.conversation.id if session.conversation else ""
         own = spending_report([row for row in rows if id_ and row.conversation == id_], config.models, now)
@@ -88,7 +94,7 @@ class SessionModels:
 
     def found(self) -> AsyncGenerator[list[DetectedModel]]:
         """The models of servers on this machine, as each answers."""
-        return detect_each(self._config.environment, settings=self._config.models)
+        return detect_each(self._config.environment, settings=self._settings)
 
     async def states(self, specs: Sequence[str]) -> dict[str, str]:
         """What is known of models that were used before (`it answers`)."""
@@ -100,12 +106,14 @@ class SessionModels:
 
     def profile(self, spec: str) -> Profile:
         """What is known of a model by its name alone. Raises Misuse."""
-        return open_model(spec, settings=self._config.models, env=self._config.environment).profile
+        return open_model(spec, settings=self._settings, env=self._config.environment).profile
 
     def facts(self, profile: Profile) -> str:
         """The facts of a model, a line each."""
         config = self._config
-        return "\n".join(model_facts(profile, config.environment, config.models, config.context))
+        facts = model_facts(profile, config.environment, config.models, config.context)
+        verdict = self._verdicts.get(profile.known_as) or self._verdicts.get(profile.spec)
+        return "\n".join([*facts, verdict.text] if verdict else facts)
 
     def price_of_test(self, spec: str) -> str:
         """What a test may cost, in a sentence; "" where it is free."""
@@ -119,6 +127,13 @@ class SessionModels:
         checked = await check_model(self._config, spec)
         self._session.budget.take(checked.profile, checked.usage)
         return checked
+
+    async def probe(self, spec: str) -> str:
+        """Finds out how the model calls tools; a sentence. It holds when the model is chosen next.
+
+        Raises Misuse for a model on another machine, and ModelFailed.
+        """
+        return (await probe_model(self._config, spec)).text
 
     async def use_embedder(self, spec: str) -> str:
         """Sets the embedder for all workspaces of the user; a sentence. Raises Misuse and ConfigError."""
@@ -141,9 +156,10 @@ def model_facts(
     known = "known" if profile.window_known else "assumed until its server says"
     reserve = budget_for(profile.window, context).reserve
     tools = "tools natively" if profile.tools else "tools in text" if profile.text_tools else "no tools"
+    size = f" It counts as {profile.size.value}." if profile.size is not ModelSize.UNKNOWN else ""
     lines = [
         f"Window {profile.window:,} tokens ({known}), {reserve:,} of them kept for the answer.",
-        f"It reads {'text and images' if profile.vision else 'text, no images'}, and calls {tools}.",
+        f"It reads {'text and images' if profile.vision else 'text, no images'}, and calls {tools}.{size}",
         f"Reached by {_protocol(spec, environment)}. "
         f"{'What you write is sent to another machine.' if profile.remote else 'Nothing leaves this machine.'}",
         _key(spec, environment, remote=profile.remote),

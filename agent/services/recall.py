@@ -13,6 +13,7 @@ from foundation.program import PROGRAM
 from foundation.terminal_text import hidden_count
 from foundation.trust import Citation, Trust
 from memory.errors import NotFound
+from memory.origin import UNVERIFIED_DOUBT
 from memory.pages.types import STORED
 from memory.recalled_passage import RecalledPassage, engine_of, passage_of_page, warned
 
@@ -191,6 +192,7 @@ def _passage_of_hit(memory: "Memory", hit: "Hit") -> RecalledPassage:
     elif hit.entry is not None:
         passage = memory.passage(memory.conversations.entry(hit.entry))
         text, pages, warnings = passage.text, passage.pages, passage.warnings
+        warnings = (*warnings, UNVERIFIED_DOUBT) if hit.unverified else warnings
         trust = passage.trust if hit.trust is Trust.EXACT else hit.trust  # text read by an OCR engine stays approximate
     return RecalledPassage(
         id=hit.id,

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from typing import Any, Final, Protocol
 
 from agent.permissions.action import Access, Action
-from agent.tools.port import ToolRun, string_argument, texts_argument
+from agent.tools.port import ToolPurpose, ToolRun, string_argument, texts_argument
 from models.messages import Tool
+from models.prompts import prompt
 
 DELEGATE: Final = "delegate"
 _COURSE: Final = re.compile(r"\(answer (e_[0-9a-z]{6,24}); its whole course is conversation (c_[0-9a-z]{6,24})\)\Z")
@@ -25,10 +26,11 @@ class Delegate:
 
     stores_arguments = True
     structured = False
+    purpose = ToolPurpose.EXTRA
     only_reads = False  # one after the other: a local server answers one request at a time
     definition = Tool(
         DELEGATE,
-        "Have a long search done in a fresh context that only reads and sees only the question.",
+        prompt("tools", "delegate"),
         {
             "type": "object",
             "properties": {"question": {"type": "string"}},

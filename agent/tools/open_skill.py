@@ -12,13 +12,14 @@ from agent.events import Notice
 from agent.permissions.action import Access, Action
 from agent.tools.files.concerns import is_secret
 from agent.tools.files.text_file import TextFile
-from agent.tools.port import ToolFailure, ToolRun, string_argument
+from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, string_argument
 from context.sources.skills import Skill, SkillRegistry
 from foundation.clock import SystemClock
 from foundation.files import FileTooLarge, UnsafePath, is_file, list_files, list_folders, read_bytes, resolve_beneath
 from foundation.files.resolve import resolve_within
 from memory.memory import Memory
 from models.messages import Tool
+from models.prompts import prompt
 
 _MOST_BYTES: Final = 2_000_000
 _MOST_LISTED: Final = 50
@@ -31,10 +32,11 @@ class OpenSkill:
 
     stores_arguments = False
     structured = False
+    purpose = ToolPurpose.EXTRA
     only_reads = False  # it allows tools, and shows that
     definition = Tool(
         "open_skill",
-        "Read a skill: NAME, or NAME/FILE.",
+        prompt("tools", "open_skill"),
         {
             "type": "object",
             "properties": {"skill": {"type": "string"}},

@@ -1,6 +1,7 @@
 """The port of a tool."""
 
 from collections.abc import Callable
+from enum import StrEnum
 from threading import Event
 from typing import Any, Protocol, runtime_checkable
 
@@ -47,11 +48,24 @@ class ToolRun(Struct, frozen=True):
     open_skill: Callable[[Skill], tuple[str, ...]] = lambda _: ()
 
 
+class ToolPurpose(StrEnum):
+    """What a tool is for: agent.tools.offer decides by it when a model is offered the tool."""
+
+    MEMORY = "memory"
+    PROJECT = "project"  # files and commands
+    WEB = "web"
+    SERVER = "server"  # a tool of an MCP server
+    EXTRA = "extra"  # plans, skills, questions, delegation
+
+
 class AgentTool(Protocol):
     """A tool that a model may call."""
 
     @property
     def definition(self) -> Tool: ...
+
+    @property
+    def purpose(self) -> ToolPurpose: ...
 
     @property
     def stores_arguments(self) -> bool:
@@ -146,6 +160,7 @@ __all__ = [
     "MalformedCall",
     "Meta",
     "ToolFailure",
+    "ToolPurpose",
     "ToolRun",
     "ToolSettings",
     "arguments_of",

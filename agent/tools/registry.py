@@ -1,6 +1,6 @@
 """The tools of a session: finds and runs the tool of a call, and bounds the output that the model sees."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
@@ -10,13 +10,23 @@ from agent.permissions.action import Action
 from agent.tools.arguments import checked_arguments, example_of
 from agent.tools.memory.recall import shorten_passage
 from agent.tools.output import bounded
-from agent.tools.port import AgentTool, ConditionalTool, MalformedCall, ToolFailure, ToolRun, ToolSettings, arguments_of
+from agent.tools.port import (
+    AgentTool,
+    ConditionalTool,
+    MalformedCall,
+    ToolFailure,
+    ToolPurpose,
+    ToolRun,
+    ToolSettings,
+    arguments_of,
+)
 from agent.tools.window_room import FittingTools, fitting_tools
 from foundation.errors import PalimpsestError
 from foundation.sizes import MEGABYTE
 from models.chat.port import Profile
 from models.messages import Image, Tool, ToolCall
 
+ALL_PURPOSES: Final = frozenset(ToolPurpose)
 _FORMER_NAMES: Final = {"search_memory": "memory_search", "list_files": "find_files"}
 """Other names that a model may call: of earlier versions, and one that models know from other programs."""
 
@@ -58,22 +68,28 @@ class Toolbox:
         tools = [self._tools[name] for name in sorted(self._tools)]
         return tuple(tool.definition for tool in tools if not isinstance(tool, ConditionalTool) or tool.is_offered)
 
-    def offered(self, profile: Profile) -> tuple[Tool, ...]:
+    def offered(self, profile: Profile, purposes: Collection[ToolPurpose] = ALL_PURPOSES) -> tuple[Tool, ...]:
         """The definitions that this model is offered, by name: none where it takes none."""
-        return self.fitting(profile).offered
+        return self.fitting(profile, purposes).offered
 
-    def fitting(self, profile: Profile) -> FittingTools:
-        """The definitions that the model's window holds, and the others; none of both for a model without tools."""
+    def fitting(self, profile: Profile, purposes: Collection[ToolPurpose] = ALL_PURPOSES) -> FittingTools:
+        """The definitions for these purposes that the model's window holds, and the others; none of both for a model
+        without tools."""
         if not (profile.calls_tools and self.settings.enabled):
             return FittingTools()
-        key = self.definitions, profile.window, profile.text_tools
+        wanted = self.names(purposes)
+        key = tuple(tool for tool in self.definitions if tool.name in wanted), profile.window, profile.text_tools
         if self._fitting is None or self._fitting[0] != key:
             self._fitting = key, fitting_tools(key[0], profile, self.settings.window_share)
         return self._fitting[1]
 
-    def take_omitted(self, profile: Profile) -> tuple[str, ...]:
+    def names(self, purposes: Collection[ToolPurpose]) -> frozenset[str]:
+        """The names of the tools for these purposes."""
+        return frozenset(name for name, tool in self._tools.items() if tool.purpose in purposes)
+
+    def take_omitted(self, profile: Profile, purposes: Collection[ToolPurpose] = ALL_PURPOSES) -> tuple[str, ...]:
         """A sentence about the tools that the window has no room for; once for each set of them."""
-        fitting = self.fitting(profile)
+        fitting = self.fitting(profile, purposes)
         if fitting.omitted == self._told:
             return ()
         self._told = fitting.omitted
@@ -96,6 +112,10 @@ class Toolbox:
         """Whether the call's tool stores its arguments."""
         tool = self._find(call.name)
         return tool is not None and tool.stores_arguments
+
+    def knows(self, call: ToolCall) -> bool:
+        """Whether the call's tool exists here."""
+        return self._find(call.name) is not None
 
     def only_reads(self, call: ToolCall) -> bool:
         """Whether the call's tool only reads, whatever its arguments."""

@@ -1,6 +1,6 @@
 """Settings of tools."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
@@ -12,6 +12,9 @@ class ToolSettings(Struct, frozen=True):
 
     enabled: Annotated[bool, Meta(extra={"guarded": True})] = True
     """Offer tools to models that are known to take them."""
+    offer: Literal["auto", "memory", "project", "all"] = "auto"
+    """Which tools a model is offered: auto adds those for files and commands in a project, and the rest for a large
+    model; memory, project and all say it."""
     result_chars: Annotated[int, Meta(ge=0, le=1_000_000)] = 4500
     """How much of a tool's output the model sees at once; the whole is kept and can be recalled."""
     most_calls: Annotated[int, Meta(ge=0, extra={"guarded": True})] = 200

@@ -32,11 +32,11 @@ class MessagePreviews:
         self._conversation = conversation
         self.large_texts = LargeTexts(self._request, memory, clock, self._archives)
 
-    def request(self, message: TurnInput) -> AssembledRequest:
+    def request(self, message: TurnInput, *, recall: bool = True) -> AssembledRequest:
         """The request that this message would make now, with what it recalls."""
         if message.may_be_large:
             message, _ = self.large_texts.fold(message)
-        return self._request(message, recall=True)
+        return self._request(message, recall=recall)
 
     def _request(self, message: TurnInput, *, recall: bool = False) -> AssembledRequest:
         conversation = self._conversation()

@@ -22,6 +22,7 @@ from memory.provider_fields import PROVIDER_FIELDS, REASONING, stored_fields
 from memory.records import Entry
 from models.chat.port import ReasoningChunk, TextChunk, TextWasReasoning
 from models.messages import ProviderFields, ToolCall, Usage
+from models.repetition import without_loop
 
 REASONING_SECONDS = "reasoning_seconds"
 """Meta of an answer: the seconds that its reasoning took."""
@@ -147,6 +148,11 @@ class AnswerRecorder:
         self._reasoning_parts.append(self.withdrawn)
         self._text_parts.clear()
         self._clearing = EchoFilterStream(self._echoes)
+
+    def keep_repetition_once(self) -> None:
+        """Drops the rounds of a model in a loop after the first; the screen has shown more."""
+        self._text_parts = [without_loop(self.text)]
+        self._reasoning_parts = [without_loop("".join(self._reasoning_parts))] if self._reasoning_parts else []
 
     def finish(self, **meta: Any) -> Entry:
         """The whole answer, committed. One with calls that cannot be stored is abandoned later: none of them is run."""

@@ -26,12 +26,13 @@ from foundation.privacy import EMPTY, Cleared, EchoFilter, clear, cleared_fields
 from foundation.text.analysis import TITLE
 from memory.errors import MemoryFailure, StoreFull
 from memory.memory import Memory
-from memory.origin import DERIVED_FROM, MEMORY_TOOLS, UNTRUSTED, Origin, origin_of, untrusted_source
-from memory.records import FAILURE, ONE_SHOT, STEERS, VERSIONS, Conversation, Entry, EntryDraft, EntryKind
+from memory.origin import DERIVED_FROM, MEMORY_TOOLS, UNTRUSTED, UNVERIFIED, Origin, origin_of, untrusted_source
+from memory.records import FAILURE, MALFORMED, ONE_SHOT, STEERS, VERSIONS, Conversation, Entry, EntryDraft, EntryKind
 from memory.repetition import SourceText, is_copied, only_announces, passages_of_result, repeated_sources
 from models.chat.errors import KEPT
 from models.chat.mlx.cache_files import generation
 from models.chat.port import AnswerEnd, AnswerError, ChatModel, StopReason
+from models.chat.text_tools.candidate import is_written_call
 from models.cleared_parts import NO_PARTS, cleared_parts
 from models.messages import Image, PromptCacheSlot, RecalledSpan, Request, Role, ToolCall, Usage, request_nonces
 from models.prices import Cost
@@ -52,6 +53,7 @@ _BLOCKS_LEFT_OUT = (
     "them in what is stored."
 )
 
+_IN_LOOP = "The model repeated itself and was stopped; what it repeated is stored once."
 _MAX_FAILURE: Final = 2_000  # characters of each part of an error that is stored
 
 
@@ -102,6 +104,7 @@ class StoredTurn:
         self._recalled: Sequence[RecalledSpan] = ()
         self._brought_back: list[SourceText] = []  # by the memory tools of this turn
         self._memory_results: list[str] = []  # of these tools, whole
+        self._ran_tools = False
 
     @property
     def conversation(self) -> Conversation:
@@ -242,7 +245,14 @@ class StoredTurn:
                 self._newest = partial or self._newest
                 return *notices, events.Stopped(conversation.id, partial.id if partial else "", recorder.text)
             case AnswerEnd(reason=reason):
-                derived = self._derived_from(recorder.text, recorder.calls)
+                if reason is StopReason.REPETITION:
+                    recorder.keep_repetition_once()
+                    notices = (*notices, events.Notice("warning", _IN_LOOP))
+                derived: dict[str, Any] = self._derived_from(recorder.text, recorder.calls)
+                if is_written_call(recorder.text):
+                    derived[MALFORMED] = True
+                if not derived and not recorder.calls:
+                    derived = {UNVERIFIED: not (self._ran_tools or self._recalled or self._has_attachments)}
                 self._newest = stored = recorder.finish(reason=reason.value, **cost, **derived)
                 use_cited(self._memory, recorder.text, assembled.recalled)
                 return (
@@ -259,6 +269,10 @@ class StoredTurn:
                     code, title, message, hint, partial.id if partial else "", recorder.text
                 )
 
+    @property
+    def _has_attachments(self) -> bool:
+        return self._message is not None and "attachments" in self._message.meta
+
     def permitted(self, call: ToolCall) -> ToolCall:
         if self._echoes and self._tools.stores_arguments(call):  # what it writes, and what the person agrees to
             return msgspec.structs.replace(call, arguments=self._echoes.json(call.arguments))
@@ -270,12 +284,15 @@ class StoredTurn:
 
     def tool_result(self, call: ToolCall, output: ToolOutput, id_: Cleared, summary: str) -> Entry:
         output, summary = self._late_words.output_without(output), self._late_words.without(summary)
+        self._ran_tools = True
         meta: dict[str, object] = {"call_id": call.id, "name": call.name, "failed": output.failed}
         if summary:
             meta[SUMMARY] = self._echoes.shortened(summary, MAX_SUMMARY)
         text = self._echoes.result(output.whole)
         if output.shown != output.whole:
             meta["shown"] = self._shown(call, output, text, id_)
+        if output.malformed:
+            meta[MALFORMED] = True
         if output.untrusted:
             meta[UNTRUSTED] = output.untrusted
         if output.diff:

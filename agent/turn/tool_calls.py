@@ -39,6 +39,7 @@ _NAMING: Final = {"read_file": "path", "write_file": "path", "edit_file": "path"
 MOST_MISTAKES: Final = 3  # answers in a row with malformed calls alone, each with another mistake
 STOPPED: Final = "The user stopped the turn."
 UNATTENDED: Final = "Nobody could be asked for permission."
+PLAIN_WORDS: Final = "If no tool is needed, answer the user in plain words."
 NO_MORE_CALLS: Final = "The turn may make no more tool calls."
 
 
@@ -76,6 +77,8 @@ class ToolCalls:
         self._questions: list[asyncio.Future[str | None]] = []
         self._mistakes: list[str] = []  # of the last answers, which had malformed calls alone
         self.gave_up = ""  # the mistake that the model repeats after its correction
+        self.unknown_tool: str | None = None  # that it called then; "" for a call that names none
+        self._was_unknown = False  # whether the last answer called such a tool
         self.repeated = RepeatedCalls()
         self._tainted: str | None = None  # what untrusted text is in view; None before the store was asked
         self._question: asyncio.Future[PermissionAnswer] | None = None
@@ -99,6 +102,7 @@ class ToolCalls:
         """Runs the calls. `gave_up` is set where the model repeats a mistake that it was corrected for."""
         reading: list[_PlannedCall] = []
         malformed: list[str] = []
+        unknown: list[str] = []
         left_out: list[ToolCall] = []
         told, reason = self.repeated.count >= REPEATS_TOLD, NO_MORE_CALLS
         for number, requested in enumerate(calls):
@@ -114,7 +118,10 @@ class ToolCalls:
             call, result_id = self._store.permitted(requested), new_id("e")
             planned = await asyncio.to_thread(self._plan, call, result_id)
             if isinstance(planned, ToolOutput):
-                malformed += [planned.whole] * planned.malformed
+                if planned.malformed:
+                    malformed.append(planned.whole)
+                    unknown += [call.name] * (not self._tools.knows(call))
+                    planned = replace(planned, shown=f"{planned.shown} {PLAIN_WORDS}")
                 summary = f"{_heading(call)}: {_first_sentence(planned.whole)}"
                 yield events.ToolStarted(call, summary)
                 yield await self._stored(call, planned, result_id, summary)
@@ -132,17 +139,23 @@ class ToolCalls:
                 yield event
         if not told and self.repeated.count >= REPEATS_TOLD:
             yield events.Notice("warning", f"{self.repeated.sentence} The model was told.")
-        self._judge(malformed, all_of_them=bool(calls) and len(malformed) == len(calls))
+        self._judge(malformed, unknown, all_of_them=bool(calls) and len(malformed) == len(calls))
 
-    def _judge(self, malformed: Sequence[str], *, all_of_them: bool) -> None:
-        """One mistake gets one correction: repeated, or after others without a call between, it ends the turn."""
+    def _judge(self, malformed: Sequence[str], unknown: Sequence[str], *, all_of_them: bool) -> None:
+        """One mistake gets one correction: repeated, or after others without a call between, it ends the turn.
+
+        So does a second answer with calls of tools that there are not, or of none.
+        """
         if not all_of_them:
             self._mistakes = []
+            self._was_unknown = False
             return
         repeated = next((mistake for mistake in malformed if mistake in self._mistakes), "")
         self._mistakes.append(malformed[0])
-        if repeated or len(self._mistakes) >= MOST_MISTAKES:
+        if repeated or len(self._mistakes) >= MOST_MISTAKES or (unknown and self._was_unknown):
             self.gave_up = repeated or malformed[0]
+            self.unknown_tool = unknown[0] if unknown else None
+        self._was_unknown = bool(unknown)
 
     async def refuse(self, calls: Sequence[ToolCall], reason: str) -> AsyncGenerator[SessionEvent, None]:
         """Stores for each call that it was not run; `reason` is for the model."""

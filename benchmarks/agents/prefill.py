@@ -1,6 +1,6 @@
 """A real llama.cpp that reads the same requests, and reports the tokens that it took from its cache and those it read.
 
-Its model is tiny and says nothing. Its tokenizer is byte-level BPE, trained on the files that the trace reads, so that
+Its model is tiny and says one word. Its tokenizer is byte-level BPE, trained on the files that the trace reads, so that
 a token is some four bytes as in other models.
 """
 
@@ -20,6 +20,7 @@ TEMPLATE = (
     "{% for call in m.tool_calls or [] %}\n{{ call.function.name }} {{ call.function.arguments | tojson }}{% endfor %}"
     "<|e|>{% endfor %}<|s|>assistant\n"
 )
+REPLY = "True"  # a word of the vocabulary
 SPECIALS = ("<|s|>", "<|e|>")
 
 
@@ -31,22 +32,7 @@ class LlamaPrefill:
     """The server, in this process, with one slot. `read` blocks."""
 
     def __init__(self, folder: Path, window: int) -> None:
-        import xllamacpp
-
-        library: Any = xllamacpp
-        parameters = library.CommonParams()
-        parameters.model.path = str(_write_model(folder / "reader.gguf", window))
-        parameters.n_ctx = window
-        parameters.n_parallel = 1
-        parameters.cache_ram_mib = 0  # prompts of other conversations, of which there are none
-        parameters.hostnames = ["127.0.0.1"]
-        parameters.port = 0
-        parameters.use_jinja = True
-        parameters.warmup = False
-        parameters.verbosity = -1
-        for threads in (parameters.cpuparams, parameters.cpuparams_batch):
-            threads.n_threads = 1
-        self._server = library.Server(parameters)
+        self._server = start_server(write_model(folder / "reader.gguf", window), window)
         self.prompt_tokens = self.read_tokens = 0
 
     def read(self, asked: dict[str, Any]) -> None:
@@ -61,8 +47,28 @@ class LlamaPrefill:
         self.prompt_tokens += timings["prompt_n"] + timings["cache_n"]
 
 
-def _write_model(path: Path, window: int) -> Path:
-    """A llama of one layer without weights, with the trained vocabulary."""
+def start_server(model: Path, window: int, slots: int = 1) -> Any:
+    """llama.cpp in this process, with so many tokens a slot, and nothing cached beside its slots."""
+    import xllamacpp
+
+    library: Any = xllamacpp
+    parameters = library.CommonParams()
+    parameters.model.path = str(model)
+    parameters.n_ctx = window * slots
+    parameters.n_parallel = slots
+    parameters.cache_ram_mib = 0
+    parameters.hostnames = ["127.0.0.1"]
+    parameters.port = 0
+    parameters.use_jinja = True
+    parameters.warmup = False
+    parameters.verbosity = -1
+    for threads in (parameters.cpuparams, parameters.cpuparams_batch):
+        threads.n_threads = 1
+    return library.Server(parameters)
+
+
+def write_model(path: Path, window: int, template: str = TEMPLATE) -> Path:
+    """A llama of one layer without weights, with the trained vocabulary. It says REPLY and ends."""
     import gguf
     import numpy as np
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
@@ -97,9 +103,12 @@ def _write_model(path: Path, window: int) -> Path:
     writer.add_eos_token_id(len(tokens) - 1)
     writer.add_pad_token_id(len(tokens) - 1)
     writer.add_add_bos_token(False)
-    writer.add_chat_template(TEMPLATE)
-    for name in ("token_embd", "output"):
-        writer.add_tensor(f"{name}.weight", np.zeros((len(tokens), WIDTH), np.float32))
+    writer.add_chat_template(template)
+    reply, end = tokens.index(REPLY), len(tokens) - 1
+    embedding, output = np.ones((len(tokens), WIDTH), np.float32), np.zeros((len(tokens), WIDTH), np.float32)
+    embedding[reply], output[reply], output[end] = -1, 1, -1
+    writer.add_tensor("token_embd.weight", embedding)
+    writer.add_tensor("output.weight", output)
     writer.add_tensor("output_norm.weight", np.ones(WIDTH, np.float32))
     for name in ("attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down"):
         writer.add_tensor(f"blk.0.{name}.weight", np.zeros((WIDTH, WIDTH), np.float32))

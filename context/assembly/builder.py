@@ -21,6 +21,7 @@ from context.assembly.history import tokens_by_entry
 from context.assembly.last_conversation import LastConversation
 from context.assembly.message_recall import MessageRecall
 from context.assembly.observation_index import EpochIndex
+from context.assembly.offered_tools import offered_tools
 from context.assembly.offline_sources import NOTHING, OfflineSources, cited_notes, entry_citations, further_passages
 from context.assembly.past import read_history, switched
 from context.assembly.request import BuiltRequest, HistoryZones, RequestInputs, build_request
@@ -29,7 +30,7 @@ from context.assembly.tokens import Layer, MessageCounter
 from context.assembly.view import BranchView
 from context.compaction.compact import archived_tokens
 from context.compaction.projection import CompactionInputs, ProjectedCompaction, plan_compaction, project
-from context.epoch import READ_ANEW, EpochBasis, EpochState, decode_epoch, reason_to_end, with_earlier
+from context.epoch import NONCE_SEEN, READ_ANEW, EpochBasis, EpochState, decode_epoch, reason_to_end, with_earlier
 from context.errors import HEAD_TOO_LARGE, NO_ROOM, RequestTooLarge
 from context.pages.in_view import PageRequest, page_room
 from context.recall.recall import limits_of
@@ -42,8 +43,8 @@ from context.working_set.policy import LEAST_SAVING, WorkingSet, due_entries, wo
 from context.working_set.receipt import REDUCED, reduction_receipt, reductions_in_view
 from context.working_set.reductions import reduced, reductions_of
 from foundation.privacy import TextSource, clear
-from models.messages import Role
-from models.tokens import REQUEST_OVERHEAD, tool_tokens
+from models.messages import Role, holds_nonce
+from models.tokens import REQUEST_OVERHEAD
 
 
 class RequestAssembler:
@@ -56,15 +57,19 @@ class RequestAssembler:
         self._budget: Budget = budget_for(arguments.profile.window, components.settings)
         self._reading = read_history(components, self._turn, self._budget.total, counting.text)
         self._arguments = arguments = msgspec.structs.replace(arguments, tools=self._reading.tools(arguments.tools))
-        self._sources: HeadSources = self._reading.sources(components.sources.now())
+        sources = msgspec.structs.replace(components.sources.now(), lists_skills=arguments.lists_skills)
+        self._sources: HeadSources = self._reading.sources(sources)
         self._view: BranchView = self._reading.view
-        self._tool_tokens = tool_tokens(arguments.tools, counting.counter, in_text=arguments.profile.text_tools)
+        self._offered = offered_tools(arguments, self._view)
+        self._tool_tokens = self._offered.head_tokens(counting)
+        self._head_counting = steady = counting.steady()  # decides what of the head fits
         self._page_room = components.pages.room(arguments.profile, self._budget) if self._reading.is_whole else 0
-        self._last = LastConversation(components, self._turn, arguments.profile, counting)
+        self._last = LastConversation(components, self._turn, arguments.profile, steady)
         self._stored_epoch: EpochState | None = None
         self._recall = MessageRecall(components, self._turn, arguments.profile, self._budget, counting)
         self._recall.is_wanted = arguments.recall
-        self._index = EpochIndex(components, counting, self._budget, arguments.profile)
+        self._index = EpochIndex(components, steady, self._budget, arguments.profile)
+        self._nonces_seen = 0  # choices of the head's nonce that a text of the request holds
         self._is_reducing = False  # old tool results become lines with this request
         self._shortened: EpochState | None = None  # the state that reduced what the view has reduced
 
@@ -83,9 +88,10 @@ class RequestAssembler:
             if self._index.leave_out(state):
                 return self._assemble_within_budget(self._new_epoch(state.number + 1, NO_ROOM), True, NO_ROOM)
             head_budget = self._budget.shares[Layer.SYSTEM] + self._budget.shares[Layer.PROJECT]
-            head = self._components.heads.counted_message(state, self._counting)
-            if new or head is None or head.tokens <= head_budget:
+            head = self._components.heads.counted(state, self._counting)
+            if head.tokens <= head_budget or (new and self._head_counting is self._counting):
                 raise
+            self._head_counting = self._counting
             return self._assemble_with(self._new_epoch(state.number + 1, HEAD_TOO_LARGE), True, HEAD_TOO_LARGE)
 
     # ── epoch ──
@@ -128,13 +134,14 @@ class RequestAssembler:
             self._sources,
             self._basis(),
             self._budget,
-            self._counting,
-            tools=self._tool_tokens,
+            self._head_counting,
+            tools=self._offered.head_tokens(self._head_counting),
             number=number,
             reason=reason,
+            nonce=self._components.nonce(self._nonces_seen),
         )
-        state = self._last.added(state, self._stored_epoch)
         state = self._index.added(state, self._stored_epoch, self._view.seqs)
+        state = self._last.added(state, self._stored_epoch)
         if (known := self._shortened or self._stored_epoch) is not None:
             seqs = self._view.reduced
             kept = {seq: known.whole[seq] for seq in seqs if seq in known.whole}
@@ -171,7 +178,8 @@ class RequestAssembler:
 
     def _add_pages(self, state: EpochState) -> EpochState:
         """Adds pages of the oldest turns to the epoch, where the model accepts images and the budget allows."""
-        other_tokens = self._history(state).tokens + self._fixed_tokens(state)
+        head = self._components.heads.counted(state, self._counting)
+        other_tokens = self._history(state).tokens + REQUEST_OVERHEAD + self._tool_tokens + head.tokens
         selection = self._components.pages.choose(
             PageRequest(
                 leaf=self._turn.leaf,
@@ -204,8 +212,9 @@ class RequestAssembler:
             budget=self._budget,
             counting=self._counting,
             state=state,
-            head=self._components.heads.counted_message(state, self._counting),
-            tools=self._arguments.tools,
+            head=self._components.heads.counted(state, self._counting),
+            tools=self._offered.tools,
+            tools_stated=self._offered.in_messages,
             tool_tokens=self._tool_tokens,
             facts=self._arguments.facts,
             offline=self._offline_sources(state, gathered),
@@ -219,6 +228,9 @@ class RequestAssembler:
             return self._assemble_with(shorter, True, changed or shorter.reason)
         compaction = self._compaction(inputs)
         result = build_request(self._after_compaction(inputs, compaction) if compaction else inputs)
+        if holds_nonce(result.request, state.nonce):
+            self._nonces_seen += 1
+            return self._assemble_with(self._new_epoch(state.number + 1, NONCE_SEEN), True, changed or NONCE_SEEN)
         high = self._working_set(inputs).high
         return self._result(result, state, new, changed, gathered, compaction=compaction, compacts_at=high)
 
@@ -232,10 +244,6 @@ class RequestAssembler:
             hidden=state.hidden,
             nonce=state.nonce,
         )
-
-    def _fixed_tokens(self, state: EpochState) -> int:
-        head = self._components.heads.counted_message(state, self._counting)
-        return REQUEST_OVERHEAD + self._tool_tokens + (head.tokens if head else 0)
 
     def _result(
         self,
@@ -319,7 +327,7 @@ class RequestAssembler:
         unchanged = unchanged_notes(state, self._sources.notes)
         brought = self._recall.passages(self._view, self._reading.excluded, self._sources.notes, unchanged)
         recalled = [span for span in brought if not is_in_view(span, attached)]
-        return gather_tail(inputs, self._turn, self._view, changes, recalled)
+        return gather_tail(inputs, self._turn, self._view, changes, recalled, tools=self._offered.piece)
 
     def _offline_sources(self, state: EpochState, gathered: GatheredTail | None) -> OfflineSources:
         if self._arguments.profile.spec != "offline" or not self._components.settings.use_memory:

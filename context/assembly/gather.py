@@ -69,9 +69,16 @@ class GatheredTail(Struct, frozen=True):
 
 
 def gather_tail(
-    inputs: TailInputs, turn: Turn, view: BranchView, changes: Sequence[SourceChange], recalled: Sequence[RecalledSpan]
+    inputs: TailInputs,
+    turn: Turn,
+    view: BranchView,
+    changes: Sequence[SourceChange],
+    recalled: Sequence[RecalledSpan],
+    *,
+    tools: MessagePiece | None = None,
 ) -> GatheredTail:
-    """Collects the tail for a turn with a message. Raises NoSuchSkill, BadAttachment."""
+    """Collects the tail for a turn with a message; `tools` lists those that it needs. Raises NoSuchSkill,
+    BadAttachment."""
     attached = [_load(inputs, turn, n) for n in range(len(turn.attachments))]
     kinds = frozenset(kind for attachment in attached for kind in attachment.kinds)
     moment = ConditionInput(turn.text, inputs.now, kinds, earlier=_earlier_messages(view))
@@ -88,6 +95,7 @@ def gather_tail(
         *hook_pieces(turn.hook_text),
     )
     parts = TailInput(
+        tools=_with_nonce((tools,), nonce) if tools else (),
         instructions=_with_nonce(instructions, nonce),
         skills=_with_nonce(_called_skills(inputs, turn, view), nonce),
         changes=(changed,) if changed else (),
@@ -95,7 +103,7 @@ def gather_tail(
         attachments=_with_nonce([attachment.piece for attachment in attached], nonce),
         message=(),
     )
-    others = any((parts.instructions, parts.skills, parts.changes, parts.recalled, parts.attachments))
+    others = any((parts.tools, parts.instructions, parts.skills, parts.changes, parts.recalled, parts.attachments))
     if turn.text or not others:
         parts = _with_message(parts, turn.text)
     tail = bound_tail(parts, inputs.budget, inputs.settings, inputs.counting)

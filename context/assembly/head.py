@@ -5,17 +5,18 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from context.assembly.budget import Budget
-from context.assembly.tokens import CountedMessage, Layer, MessageCounter, MessagePiece, fit_lines
+from context.assembly.tokens import CountedHead, CountedMessage, Layer, MessageCounter, MessagePiece, fit_lines
 from context.epoch import EpochBasis, EpochState, HeadPiece
 from context.layers.project import memory_section, skills_text
 from context.layers.system import static_text
 from context.report import DroppedSource
 from context.sources.changes import note_digests, skill_digests
+from context.sources.sent_text import sent_text
 from context.sources.skills import Skill
 from context.sources.system_yaml import SystemFile
 from foundation.privacy import TextSource, clear
 from memory.hot import Note
-from models.fence import SAMPLE_NONCE, new_nonce
+from models.fence import SAMPLE_NONCE
 from models.messages import Role, Text
 
 _MEMORY_SHARE = 0.4  # of the project's room, reserved for MEMORY.md before AGENTS.md and SOUL.md
@@ -32,6 +33,7 @@ class HeadSources(Struct, frozen=True):
     memory: str = ""
     notes: tuple[Note, ...] = ()
     digests: dict[str, str] = {}  # of the files whose edits end the epoch
+    lists_skills: bool = True
 
 
 def new_epoch_state(
@@ -43,6 +45,7 @@ def new_epoch_state(
     tools: int,
     number: int,
     reason: str,
+    nonce: str,
 ) -> EpochState:
     """Begins an epoch. `tools` is the token count of the tools' definitions, which belong to the system layer."""
     pool = max(0, budget.shares[Layer.SYSTEM] + budget.shares[Layer.PROJECT] - tools)
@@ -62,7 +65,7 @@ def new_epoch_state(
         model=basis.model,
         window=basis.window,
         tools=basis.tools,
-        nonce=new_nonce(),
+        nonce=nonce,
         pieces=tuple(fitter.pieces),
         dropped=tuple(fitter.dropped),
         files=basis.files,
@@ -74,15 +77,22 @@ def new_epoch_state(
     )
 
 
-def head_message(state: EpochState, counting: MessageCounter) -> CountedMessage | None:
-    """Zone A's message; None where the head is empty."""
-    if not state.pieces:
-        return None
-    pieces = tuple(
-        MessagePiece(Layer(p.layer), p.source, Text(p.text, p.injected, state.nonce if p.injected else ""))
-        for p in state.pieces
-    )
-    return counting.counted_message(Role.SYSTEM, pieces)
+def counted_head(state: EpochState, counting: MessageCounter) -> CountedHead:
+    """Zone A of the epoch's requests.
+
+    Chat templates put the tools after the system message or into it. So the system message has only what changes
+    seldom, and a change in the opening leaves the tools unchanged for a server's cache.
+    """
+    messages: list[CountedMessage] = []
+    for role, opens in ((Role.SYSTEM, False), (Role.USER, True)):
+        pieces = tuple(
+            MessagePiece(Layer(p.layer), p.source, Text(p.text, p.injected, state.nonce if p.injected else ""))
+            for p in state.pieces
+            if p.opens is opens
+        )
+        if pieces:
+            messages.append(counting.counted_message(role, pieces))
+    return CountedHead(tuple(messages))
 
 
 class _HeadFitter:
@@ -104,17 +114,17 @@ class _HeadFitter:
         if fitting:
             self.append(layer, source, fitting, injected)
 
-    def append(self, layer: Layer, source: str, text: str, injected: str) -> None:
-        piece = HeadPiece(layer.value, source, text, injected)
+    def append(self, layer: Layer, source: str, text: str, injected: str, *, opens: bool = False) -> None:
+        piece = HeadPiece(layer.value, source, text, injected, opens)
         self.pieces.append(piece)
         self.used += self.counting.part(Text(text, injected, SAMPLE_NONCE)) + 2
 
 
 def _documents(sources: HeadSources) -> Sequence[tuple[str, str, str]]:
     return (
-        ("AGENTS.md", clear(sources.agents.strip(), TextSource.OTHER), "agents"),
-        ("SOUL.md", clear(sources.soul.strip(), TextSource.OTHER), "soul"),
-        ("skills", skills_text(sources.skills), "skills"),
+        ("AGENTS.md", clear(sent_text(sources.agents), TextSource.OTHER), "agents"),
+        ("SOUL.md", clear(sent_text(sources.soul), TextSource.OTHER), "soul"),
+        ("skills", skills_text(sources.skills) if sources.lists_skills else "", "skills"),
     )
 
 
@@ -126,5 +136,5 @@ def _add_memory(fitter: _HeadFitter, sources: HeadSources, room: int) -> tuple[s
     if section.dropped:
         fitter.dropped.append((Layer.PROJECT.value, section.dropped))
     if section.text:
-        fitter.append(Layer.PROJECT, "MEMORY.md", section.text, "memory")
+        fitter.append(Layer.PROJECT, "MEMORY.md", section.text, "memory", opens=True)
     return section.in_head

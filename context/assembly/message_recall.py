@@ -15,7 +15,7 @@ from context.working_set.policy import working_set
 from memory.hot import Note
 from models.chat.port import Profile
 from models.excerpts import without_placeholders
-from models.messages import RecalledSpan
+from models.messages import RecalledSpan, Role
 
 
 class MessageRecall:
@@ -59,6 +59,8 @@ class MessageRecall:
             current_passages(earlier, notes),
             message.passages,
             components.conversations.off_branch,
+            tuple(map(components.history.text_of, view.summaries)),
+            tuple(entry.text for entry in view.entries if entry.role is Role.USER and entry.text),
         )
         if turn.prefetch is None:
             return recall_passages(components.search, request, limits, counting)

@@ -1,4 +1,4 @@
-"""The index of observations in an epoch's head: made when the head or the summaries change, and kept until then."""
+"""The index of observations in an epoch's opening: made when MEMORY.md or the summaries change, kept until then."""
 
 from collections.abc import Collection
 from typing import TYPE_CHECKING
@@ -8,8 +8,9 @@ from msgspec.structs import replace
 from context.assembly.budget import Budget
 from context.assembly.tokens import MessageCounter
 from context.assembly.view import BranchView
-from context.epoch import EpochState
+from context.epoch import EpochState, HeadPiece
 from context.layers.observations import ObservationIndex, is_index, observation_index
+from context.report import LAST_CONVERSATION
 from context.working_set.policy import working_set
 from models.chat.port import Profile
 
@@ -37,16 +38,13 @@ class EpochIndex:
         return was_enabled and any(map(is_index, state.pieces))
 
     def added(self, state: EpochState, before: EpochState | None, in_view: Collection[int]) -> EpochState:
-        """The new epoch with its index, the last piece of its head. `in_view`: entries of the request.
+        """The new epoch with its index, after MEMORY.md. `in_view`: entries of the request.
 
-        It is the previous epoch's, byte for byte, where a server has read the head and what follows it stays, be it
-        the summaries alone. So is the nonce, which the tags of the summaries carry.
+        The index is the previous epoch's, byte for byte, if what is before it and the summaries after it stay.
         """
-        if before is not None and before.nonce and _pieces(state) == _pieces(before):  # the server has read these
-            state = replace(state, nonce=before.nonce)
-            if self.enabled and _stands(state, before, in_view):
-                index = tuple(filter(is_index, before.pieces))
-                return replace(state, pieces=state.pieces + index, observations=before.observations)
+        if self.enabled and before is not None and _stands(state, before, in_view):
+            index = tuple(filter(is_index, before.pieces))
+            return replace(state, pieces=state.pieces + index, observations=before.observations)
         made = self._made(in_view) if self.enabled else None
         return replace(state, pieces=(*state.pieces, made.piece), observations=made.usage) if made else state
 
@@ -68,10 +66,11 @@ class EpochIndex:
 
 
 def _stands(state: EpochState, before: EpochState, in_view: Collection[int]) -> bool:
-    """Whether what a server has read behind the head is read again: a compaction that joins no summaries adds one."""
+    """Whether a server keeps what it read around the index: a compaction that joins no summaries only adds one."""
     is_kept = state.summary == before.summary or before.summary in in_view
-    return is_kept and (state.model, state.tools) == (before.model, before.tools)
+    same_head = (state.model, state.tools, state.nonce) == (before.model, before.tools, before.nonce)
+    return is_kept and same_head and _before_index(state) == _before_index(before)
 
 
-def _pieces(state: EpochState) -> tuple[object, ...]:
-    return tuple(piece for piece in state.pieces if not is_index(piece))
+def _before_index(state: EpochState) -> tuple[HeadPiece, ...]:
+    return tuple(p for p in state.pieces if not is_index(p) and p.source != LAST_CONVERSATION)

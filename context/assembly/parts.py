@@ -69,14 +69,15 @@ def _parts(inputs: "RequestInputs", last: "CountedMessage | None", unchanged: in
         tools=inputs.tools,
         is_unchanged=number <= unchanged,
     )
-    for piece, count in inputs.head.pieces if inputs.head else ():
+    head = ((counted.message.role, *piece) for counted in inputs.head.messages for piece in counted.pieces)
+    for role, piece, count in head:
         number += 1
         yield RequestPart(
             zone="A",
             layer=piece.layer.value,
             source=piece.source,
             tokens=count,
-            role=Role.SYSTEM,
+            role=role,
             contents=(piece.part,),
             is_unchanged=number <= unchanged,
         )

@@ -14,7 +14,7 @@ from context.assembly.digest import Item, encode_items, message_item, messages_s
 from context.assembly.offline_sources import NOTHING, OfflineSources
 from context.assembly.parts import RequestPart, request_parts, shown_text
 from context.assembly.tail import RequestTail, squeeze
-from context.assembly.tokens import CountedMessage, Layer, MessageCounter
+from context.assembly.tokens import CountedHead, CountedMessage, Layer, MessageCounter
 from context.epoch import EpochState
 from context.errors import RequestTooLarge
 from context.layers.conversation import PastMessage
@@ -37,7 +37,6 @@ from models.chat.port import Profile
 from models.messages import (
     Fact,
     Request,
-    Role,
     Tool,
 )
 from models.tokens import REQUEST_OVERHEAD
@@ -71,9 +70,10 @@ class RequestInputs(Struct, frozen=True, kw_only=True):
     budget: Budget
     counting: MessageCounter
     state: EpochState
-    head: CountedMessage | None
+    head: CountedHead
     tools: tuple[Tool, ...] = ()
     tool_tokens: int = 0
+    tools_stated: bool = False  # the messages list the tools, and the head none
     facts: tuple[Fact, ...] = ()
     offline: OfflineSources = NOTHING
     history: HistoryZones
@@ -86,7 +86,7 @@ class RequestInputs(Struct, frozen=True, kw_only=True):
     @property
     def fixed(self) -> int:
         """Tokens before the history: the request overhead, the tools and zone A."""
-        return REQUEST_OVERHEAD + self.tool_tokens + (self.head.tokens if self.head else 0)
+        return REQUEST_OVERHEAD + self.tool_tokens + self.head.tokens
 
 
 class BuiltRequest(Struct, frozen=True):
@@ -103,7 +103,7 @@ def build_request(inputs: RequestInputs) -> BuiltRequest:
     """Builds the request. Raises RequestTooLarge where its mandatory parts do not fit."""
     room = inputs.budget.total - inputs.fixed - inputs.history.tokens
     tail, last = _fitting_tail(inputs, room)
-    head = (inputs.head.message,) if inputs.head else ()
+    head = tuple(counted.message for counted in inputs.head.messages)
     summaries = tuple(item.message for item, _ in inputs.history.summaries)
     turns = tuple(item.message for item, _ in inputs.history.turns)
     messages = (*head, *summaries, *turns, *((last.message,) if last else ()))
@@ -112,6 +112,7 @@ def build_request(inputs: RequestInputs) -> BuiltRequest:
         model=inputs.profile.name,
         messages=messages,
         tools=inputs.tools,
+        tools_stated=inputs.tools_stated,
         zones=zone_ends,
         max_tokens=inputs.budget.reserve,
         facts=inputs.facts,
@@ -175,8 +176,9 @@ def _window(inputs: RequestInputs) -> str:
 def _items(inputs: RequestInputs, last: CountedMessage | None) -> list[Item]:
     """Digest items: the overhead and the tools, the parts of the head, then each message."""
     items = [(inputs.state.tools or "tools", REQUEST_OVERHEAD + inputs.tool_tokens)]
-    if inputs.head:
-        items += [part_item(inputs.secret, Role.SYSTEM, piece.part, tokens) for piece, tokens in inputs.head.pieces]
+    for counted in inputs.head.messages:
+        role = counted.message.role
+        items += [part_item(inputs.secret, role, piece.part, tokens) for piece, tokens in counted.pieces]
     history = (*inputs.history.summaries, *inputs.history.turns)
     items += [message_item(inputs.secret, item.message, tokens) for item, tokens in history]
     if last:
@@ -207,18 +209,17 @@ def _report(
 
 def _index_usage(inputs: RequestInputs) -> ObservationUsage | None:
     """The figures of the index of observations, with its tokens as they were counted."""
-    usage, pieces = inputs.state.observations, inputs.head.pieces if inputs.head else ()
+    usage, pieces = inputs.state.observations, inputs.head.pieces
     return replace(usage, tokens=sum(n for piece, n in pieces if piece.source.startswith(INDEX))) if usage else None
 
 
 def _layers(inputs: RequestInputs, tail: RequestTail, last: CountedMessage | None) -> tuple[LayerReport, ...]:
     sources: dict[Layer, list[SourceReport]] = {layer: [] for layer in Layer}
     sources[Layer.SYSTEM].append(SourceReport("opening", REQUEST_OVERHEAD))
-    if inputs.tools:
+    if inputs.tool_tokens:
         sources[Layer.SYSTEM].append(SourceReport(f"tools ({len(inputs.tools)})", inputs.tool_tokens))
-    for counted in (inputs.head, last):
-        for piece, tokens in counted.pieces if counted else ():
-            sources[piece.layer].append(SourceReport(piece.source, tokens))
+    for piece, tokens in (*inputs.head.pieces, *(last.pieces if last else ())):
+        sources[piece.layer].append(SourceReport(piece.source, tokens))
     history = inputs.history
     sources[Layer.CONVERSATION] += history.sources
     if history.turns:

@@ -9,6 +9,7 @@ from context.assembly.budget import Budget
 from context.assembly.excerpts import fair_limits, shorten_attachment
 from context.assembly.tokens import CountedMessage, Layer, MessageCounter, MessagePiece, fit_lines
 from context.errors import RequestTooLarge
+from context.recall.guide import with_guide
 from context.report import DroppedSource
 from context.settings import ContextSettings
 from models.messages import Image, MessagePart, RecalledSpan, Role, Text
@@ -19,7 +20,7 @@ _ARCHIVED = "it is archived, and can be recalled"
 _NO_ROOM = "there is no room beside the conversation and the message"
 
 # Drop order where the tail does not fit, lowest first; the message itself is never dropped.
-_RANKS = {"changes": 1, "skill": 2, "instructions": 3, "attachment": 4}
+_RANKS = {"changes": 1, "skill": 2, "instructions": 3, "attachment": 4, "tools": 5}
 
 
 class RequestTail(Struct, frozen=True):
@@ -41,6 +42,7 @@ class RequestTail(Struct, frozen=True):
 class TailInput(Struct, frozen=True, kw_only=True):
     """Candidate pieces of the tail, before any is dropped."""
 
+    tools: tuple[MessagePiece, ...] = ()
     instructions: tuple[MessagePiece, ...] = ()
     skills: tuple[MessagePiece, ...] = ()
     changes: tuple[MessagePiece, ...] = ()
@@ -63,15 +65,14 @@ def bound_tail(parts: TailInput, budget: Budget, settings: ContextSettings, coun
     dropped.extend(attachments.dropped)
     shown = [piece.part.text for piece in attachments.pieces if isinstance(piece.part, Text)]
 
+    recalled = [p for p in parts.recalled if isinstance(p.part, RecalledSpan) and not is_in_view(p.part, shown)]
+    spans = with_guide([piece.part for piece in recalled if isinstance(piece.part, RecalledSpan)])
     pieces = (
+        *parts.tools,
         *within(parts.instructions, budget.shares[Layer.SYSTEM]),
         *within(parts.skills, project),
         *within(parts.changes, project // 2),
-        *(
-            piece
-            for piece in parts.recalled
-            if not (isinstance(piece.part, RecalledSpan) and is_in_view(piece.part, shown))
-        ),
+        *(replace(piece, part=span) for piece, span in zip(recalled, spans, strict=True)),
         *attachments.pieces,
         *parts.message,
     )

@@ -7,7 +7,7 @@ from msgspec import Struct
 from models.chat.port import ImageRule, TokenCounter
 from models.messages import Image, Message, MessagePart, RecalledSpan, Role, ToolCall, render
 from models.recalled import passage_lines
-from models.tokens import image_tokens, message_tokens
+from models.tokens import Estimate, image_tokens, message_tokens
 
 
 class Layer(StrEnum):
@@ -39,6 +39,20 @@ class CountedMessage(Struct, frozen=True):
         return sum(tokens for _, tokens in self.pieces)
 
 
+class CountedHead(Struct, frozen=True):
+    """Zone A: the system message, then the opening of the first user message. Either may be missing."""
+
+    messages: tuple[CountedMessage, ...] = ()
+
+    @property
+    def tokens(self) -> int:
+        return sum(message.tokens for message in self.messages)
+
+    @property
+    def pieces(self) -> tuple[tuple[MessagePiece, int], ...]:
+        return tuple(piece for message in self.messages for piece in message.pieces)
+
+
 def joined_message(role: Role, pieces: tuple[MessagePiece, ...]) -> Message:
     """One message with these pieces as its parts."""
     return Message(role, tuple(piece.part for piece in pieces))
@@ -51,6 +65,10 @@ class MessageCounter:
         self.counter = counter
         self.images = images
         self.key = f"{counter.name}/{images.value}"
+
+    def steady(self) -> "MessageCounter":
+        """This counter as it was before it learned from a server: what it cuts to size is the same in each process."""
+        return MessageCounter(Estimate(), self.images) if isinstance(self.counter, Estimate) else self
 
     def text(self, text: str) -> int:
         return self.counter.count(text)

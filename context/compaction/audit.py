@@ -203,4 +203,6 @@ def _points(entry: Entry, text: str) -> Iterator[str]:
 
 
 def _is_derived(entry: Entry) -> bool:
+    if not entry.is_evidence:
+        return True
     return DERIVED_FROM in entry.meta or (entry.kind is EntryKind.TOOL_RESULT and entry.speaker in MEMORY_TOOLS)

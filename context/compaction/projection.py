@@ -38,6 +38,8 @@ from context.pages.in_view import TO_COME, PageRequest, page_room
 from context.pages.recipe import ChapterStart
 from context.settings import ContextSettings
 from foundation.privacy import Cleared, TextSource, clear
+from foundation.text.repeats import without_repeats
+from memory.origin import UNVERIFIED
 from memory.records import Conversation, Entry
 from models.chat.port import Profile
 from models.fence import SAMPLE_NONCE, label, neutralise, reference
@@ -243,14 +245,25 @@ def summary_task(planned: PlannedCompaction, text_of: Callable[[Entry], str], co
 
 
 def summary_entries(entries: Sequence[Entry], text_of: Callable[[Entry], str]) -> tuple[SummaryEntry, ...]:
-    """The entries as a summariser reads them: without private text, secrets, and plans of the model."""
+    """The entries as a summariser reads them: without private text, secrets, plans of the model and malformed calls."""
     return tuple(
         SummaryEntry(
-            reference(entry.id), label(entry.speaker or entry.role.value), entry.role is Role.USER, entry.time, text
+            reference(entry.id),
+            label(entry.speaker or entry.role.value),
+            entry.role is Role.USER,
+            entry.time,
+            text,
+            bool(entry.meta.get(UNVERIFIED)),
         )
         for entry in entries
-        if not is_checklist(entry) and (text := neutralise(clear(text_of(entry), TextSource.OTHER)))
+        if not is_checklist(entry)
+        and entry.is_evidence
+        and (text := neutralise(clear(_without_loop(entry, text_of), TextSource.OTHER)))
     )
+
+
+def _without_loop(entry: Entry, text_of: Callable[[Entry], str]) -> str:
+    return without_repeats(text_of(entry)) if entry.role is Role.ASSISTANT else text_of(entry)
 
 
 def _plan_sources(planned: PlannedCompaction, text_of: Callable[[Entry], str]) -> list[str]:

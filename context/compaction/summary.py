@@ -11,7 +11,7 @@ import heapq
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from msgspec import Struct
@@ -29,6 +29,7 @@ CARRIED_SHARE = 0.4  # of the summary, for lines of earlier summaries
 FACTS_SHARE = 0.03  # of the summary, for figures, dates, addresses and paths that no line has
 FOCUS_FACTS_SHARE = 0.1  # the same, where a focus says which of them are wanted
 MOST_FACTS = 60  # looked at
+UNVERIFIED_SHARE = 0.2  # of the lines, for answers that nothing backs, beside lines of the user
 AGAIN = 0.15  # of a word's weight, for each further line that has it
 ROUNDS = 6
 MOST_TOGETHER = 4  # sentences of one speaker on a line
@@ -58,6 +59,7 @@ class SummaryEntry(Struct, frozen=True):
     by_user: bool  # a message of the user
     time: datetime
     text: str
+    unverified: bool = False  # an answer that nothing backs
 
 
 def summarise(
@@ -80,7 +82,7 @@ def summarise(
     room = limit - count(head) - sum(count(line) + 1 for line in carried)
     asked, room = _asked(entries, longest, room, count)
     facts_room = int(room * (FOCUS_FACTS_SHARE if wanted else FACTS_SHARE))
-    lines = _chosen_lines(entries, room - facts_room, count, wanted, brief=brief)
+    lines = _chosen_lines(entries, room - facts_room, count, wanted, "\n".join(asked).casefold(), brief=brief)
     room -= count("\n".join(lines)) + 1 if lines else 0
     facts = _facts(_ranked_facts(entries, before, wanted), "\n".join([*asked, *lines]), room, count)
     return "\n".join([head, *asked, *lines, *facts, *carried])
@@ -116,13 +118,16 @@ def _asked(entries: Sequence[SummaryEntry], longest: int, room: int, count: Coun
 
 
 def _chosen_lines(
-    entries: Sequence[SummaryEntry], room: int, count: CountTokens, focus: Focus, *, brief: bool
+    entries: Sequence[SummaryEntry], room: int, count: CountTokens, focus: Focus, asked: str, *, brief: bool
 ) -> list[str]:
-    """Lines of the most weight per token, in chronological order, under their days."""
-    units = _heaviest(_focused(units_of(entries, LONGEST_LINE), focus))
+    """Lines of the most weight per token, in chronological order, under their days; none that `asked` has."""
+    found = (unit for unit in units_of(entries, LONGEST_LINE) if unit.shown.removesuffix(" …").casefold() not in asked)
+    units = _heaviest(_focused(found, focus))
     if not units or room <= 0:
         return []
-    choice = _Choice(units, [_day(entries[unit.turn], brief=brief) for unit in units], count)
+    has_own = any(entries[unit.turn].by_user for unit in units)
+    bounded = {n: room * UNVERIFIED_SHARE for n, entry in enumerate(entries) if entry.unverified and has_own}
+    choice = _Choice(units, [_day(entries[unit.turn], brief=brief) for unit in units], count, bounded)
     lines: list[str] = []
     target = room
     for _ in range(ROUNDS):  # lines together take fewer tokens than each by itself
@@ -137,9 +142,13 @@ def _chosen_lines(
 class _Choice:
     """Chooses units for a number of tokens."""
 
-    def __init__(self, units: Sequence[Unit], days: Sequence[str], count: CountTokens) -> None:
+    def __init__(
+        self, units: Sequence[Unit], days: Sequence[str], count: CountTokens, bounded: Mapping[int, float]
+    ) -> None:
+        """`bounded`: the tokens that the units of some turns may take together."""
         self._units = units
         self._days = [day[:10] for day in days]
+        self._bounded = bounded
         self._weights = _weights(units)
         self._costs = [count(unit.shown) + 1 for unit in units]
         self._names = {unit.speaker: count(f"{unit.speaker}: ") + 1 for unit in units}
@@ -153,7 +162,7 @@ class _Choice:
         chosen: list[int] = []
         seen: Counter[str] = Counter()
         days, turns = set[str](), set[int]()
-        queue = self._alone.copy()
+        queue, bounded_room = self._alone.copy(), max(self._bounded.values(), default=0.0)
         while queue:
             _, n = heapq.heappop(queue)
             current = self._gain(n, seen)
@@ -165,9 +174,10 @@ class _Choice:
             unit, day = self._units[n], self._days[n]
             tokens = self._costs[n] + (0 if unit.turn in turns else self._names[unit.speaker])
             tokens += 0 if day in days else self._headings[day]
-            if tokens > room:
+            if tokens > room or (unit.turn in self._bounded and tokens > bounded_room):
                 continue
             room -= tokens
+            bounded_room -= tokens if unit.turn in self._bounded else 0
             chosen.append(n)
             days.add(day)
             turns.add(unit.turn)

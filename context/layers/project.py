@@ -8,6 +8,7 @@ from msgspec import Struct
 from context.assembly.tokens import Layer, MessageCounter, MessagePiece, fit_lines
 from context.errors import NoSuchSkill
 from context.report import DroppedSource
+from context.sources.sent_text import sent_text
 from context.sources.skills import Skill, find_skill
 from foundation.privacy import TextSource, clear
 from memory.hot import Note
@@ -35,7 +36,7 @@ def skills_text(skills: Sequence[Skill]) -> str:
 def memory_section(memory_text: str, notes: Sequence[Note], limit: int, counting: MessageCounter) -> MemorySection:
     """MEMORY.md; where it exceeds `limit` tokens, its newest notes and the number of the others."""
     own_notes = [note for note in notes if note.path == MEMORY]
-    text = clear(memory_text.strip(), TextSource.OTHER)
+    text = clear(sent_text(memory_text), TextSource.OTHER)
     tokens = counting.text(text)
     if tokens <= limit:
         return MemorySection(text, tuple(note.id for note in own_notes))

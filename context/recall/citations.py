@@ -33,6 +33,9 @@ class CitablePassage(Protocol):
     @property
     def citation(self) -> Citation: ...
 
+    @property
+    def unverified(self) -> bool: ...
+
 
 class CitedMessage(Struct, frozen=True):
     """A message's text without its resolved citations, and the cited passages in order."""
@@ -100,9 +103,8 @@ def whole_passages(
 
 
 def _part(passage: CitablePassage, text: str, rank: int) -> RecalledSpan:
-    return RecalledSpan(
-        text, passage.citation, passage.trust, 1.0, passage.citation.time, rank, cited=True, nonce=SAMPLE_NONCE
-    )
+    cited, trust, own = passage.citation, passage.trust, passage.unverified
+    return RecalledSpan(text, cited, trust, 1.0, cited.time, rank, cited=True, nonce=SAMPLE_NONCE, unverified=own)
 
 
 def _cut(part: RecalledSpan, tokens: int, counting: MessageCounter) -> RecalledSpan:

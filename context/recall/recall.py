@@ -8,17 +8,21 @@ from msgspec.structs import replace
 
 from context.assembly.tokens import MessageCounter, fit_lines
 from context.recall.citations import CitablePassage, cited_parts
+from context.recall.guide import dates_in
+from context.recall.held import without_held
 from context.recall.need import asks, message_features, passage_likelihood, recall_likelihood, says_nothing
 from context.settings import ContextSettings
 from foundation.clock import iso
 from foundation.privacy import TextSource, clear
 from foundation.text.analysis import tokens
 from foundation.text.folding import is_unspaced
+from foundation.text.repeats import without_repeats
 from foundation.text.sentences import is_question, sentences
 from foundation.text.similarity import Shingles, alike, shingles
 from foundation.trust import Citation, Trust
 from memory.origin import Origin
 from memory.search import Hit, Query, SearchResults
+from models.chat.text_tools.candidate import is_written_call
 from models.fence import SAMPLE_NONCE
 from models.messages import Role
 from models.recalled import RecalledSpan, passage_lines, recalled_block, shared_label
@@ -59,6 +63,8 @@ class RecallRequest(Struct, frozen=True):
     shown: tuple[tuple[str, str], ...] = ()  # recalled passages still in view: reference, text
     cited: tuple[CitablePassage, ...] = ()  # passages cited in the message; `text` does not contain the citations
     off_branch: Callable[[Collection[int]], frozenset[int]] = on_branch
+    summaries: tuple[str, ...] = ()  # texts of those in view
+    own: tuple[str, ...] = ()  # the person's messages in view
 
 
 class RecallLimits(Struct, frozen=True):
@@ -139,6 +145,7 @@ def fit_passages(
     if not served:
         candidates = []
     hits = [hit for hit in candidates if not _in_view(hit, request) and not _is_cited(hit, cited)]
+    hits = without_held(hits, request.summaries, request.own)
     by_id = {hit.id: hit for hit in candidates}
     best = max((hit.score for hit in candidates), default=0.0)  # those in view included: they may say it all
     likelihood = results.likelihood if results else 0.0
@@ -185,7 +192,7 @@ def _tells_nothing(hit: Hit, request: RecallRequest) -> bool:
     if _repeats_message(hit, request.text):
         return True
     if hit.origin is Origin.ASSISTANT:
-        return says_nothing(hit.snippet, by_model=True)
+        return is_written_call(hit.snippet) or says_nothing(hit.snippet, by_model=True)
     if hit.role != Role.USER.value or hit.speaker or not hit.snippet.strip():
         return False
     is_question_only = all(is_question(sentence.text) for sentence in sentences(hit.snippet))
@@ -240,16 +247,24 @@ def _part(  # noqa: PLR0917 — all are needed
         superseded=superseded,
         nonce=SAMPLE_NONCE,
         likelihood=round(likelihood, 4),
+        dates=dates_in(
+            text,
+            hit.citation,
+            hit.role,
+            is_sure=hit.is_dated and (hit.unverified or hit.trust is not Trust.APPROXIMATE),
+        ),
+        unverified=hit.unverified,
     ), hit.entry or 0
 
 
 def _fitted(hit: Hit, limit: int, counting: MessageCounter) -> str:
     """The passage where it fits, with its further parts where they do; else the sentence that matches best, with what
     fits before and behind it."""
+    once = without_repeats if hit.role == Role.ASSISTANT else str
     whole = hit.snippet
-    text, omitted = fit_lines(clear(whole.strip(), TextSource.OTHER), limit, counting, "…")
+    text, omitted = fit_lines(clear(once(whole.strip()), TextSource.OTHER), limit, counting, "…")
     if not omitted:
-        excerpts = clear(hit.excerpts.strip(), TextSource.OTHER) if hit.further else text
+        excerpts = clear(once(hit.excerpts.strip()), TextSource.OTHER) if hit.further else text
         return excerpts if counting.text(excerpts) <= limit else text
     parts = list(sentences(whole))
     words = [
@@ -302,7 +317,7 @@ def _fit_by_value(
     room = limits.tokens - counting.text(recalled_block(cited or frame))
     remaining = [_Cost.of(part, counting) for part in parts]
     while remaining and len(chosen) < limits.most:
-        best = max(remaining, key=lambda cost: cost.value[cost.key in labels])
+        best = max(remaining, key=lambda cost: (not cost.passage[0].unverified, cost.value[cost.key in labels]))
         remaining.remove(best)
         tokens = best.tokens[best.key in labels]
         share = LEAST_SHARE if limits.tokens - room < FREE_TOKENS else WORTHWHILE

@@ -98,7 +98,8 @@ def superseded_statements(
         if entry.role is Role.USER and entry.text
     }
     for part in recalled:
-        if part.time and part.citation.kind == "entry" and part.citation.speaker != Role.ASSISTANT.value:
+        is_answer = part.unverified or part.citation.speaker == Role.ASSISTANT.value
+        if part.time and part.citation.kind == "entry" and not is_answer:
             statements.setdefault(part.citation.ref, (part.time, part.citation.speaker, part.text))
     said = [(*statement, ref) for ref, statement in statements.items()]
     said.sort(key=lambda statement: statement[0])

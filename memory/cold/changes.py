@@ -8,13 +8,14 @@ from msgspec import Struct
 
 from memory.cold.sql import SqlRow, batches, each, fetch, marks, run, run_many
 from memory.origin import DERIVED_FROM, MEMORY_TOOLS, QUOTING
-from memory.records import AnalysedTerms, ChangeRow, EntryAnalyser, EntryKind
+from memory.records import MALFORMED, AnalysedTerms, ChangeRow, EntryAnalyser, EntryKind
 from models.messages import Role
 
 _TERMS = """SELECT e.seq, e.conversation, CAST(e.kind AS BLOB), CAST(e.role AS BLOB), CAST(e.speaker AS BLOB),
     e.time_ms, t.terms, t.length
     FROM terms t JOIN entries e ON e.seq = t.entry"""
 IS_DERIVED = f"""(instr(coalesce(meta, x''), CAST('"{DERIVED_FROM}"' AS BLOB)) > 0
+    OR instr(coalesce(meta, x''), CAST('"{MALFORMED}":true' AS BLOB)) > 0
     OR kind IN ('{EntryKind.TOOL_CALL.value}', '{EntryKind.SUMMARY.value}')
     OR (kind = '{EntryKind.TOOL_RESULT.value}' AND speaker IN ({", ".join(f"'{name}'" for name in MEMORY_TOOLS)}))
     OR (kind = '{EntryKind.MESSAGE.value}' AND role = '{Role.ASSISTANT.value}' AND speaker = '{QUOTING}'))"""

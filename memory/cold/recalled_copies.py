@@ -101,7 +101,7 @@ def _blanked(part: MessagePart, whose: _ConversationScope) -> MessagePart:
     match part:
         case RecalledSpan(citation=citation) if whose.has(citation):
             bare = structs.replace(citation, title="", speaker="", place="")
-            return structs.replace(part, text=DELETED, citation=bare)
+            return structs.replace(part, text=DELETED, citation=bare, dates=())
         case Image(name=name) if any(page in name for page in whose.pages):
             return Text(DELETED, injected="attachment")
         case _:

@@ -170,7 +170,7 @@ def _part(part: MessagePart, work: ForgetWork) -> MessagePart:
     match part:
         case RecalledSpan(citation=citation) if is_cited(citation, work):
             bare = msgspec.structs.replace(citation, title="", speaker="", place="")
-            return msgspec.structs.replace(part, text=FORGOTTEN, citation=bare)
+            return msgspec.structs.replace(part, text=FORGOTTEN, citation=bare, dates=())
         case Image(name=name) if work.replaced(name) != name:
             return Text(FORGOTTEN, injected="attachment")
         case Image():

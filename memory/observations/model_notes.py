@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
+from foundation.bounded_json import Json
 from foundation.privacy import TextSource, clear
 from memory.observations.observation import MAX_TOKENS, Importance, Observation, fitted, unsupported
 from memory.observations.original import Original
@@ -30,6 +31,9 @@ REASONING_TOKENS: Final = 2_000  # of the answer, besides
 FEWEST_TOKENS: Final = 40  # of an original, below which the rules are enough
 MOST_CHARACTERS: Final = 6_000  # of one original that are sent: its beginning and its end
 QUESTION_CHARACTERS: Final = 300
+TITLE_CHARACTERS: Final = 120
+TEXT_CHARACTERS: Final = 240  # of a fact, a narrative or a path, where the server keeps to the schema
+MOST_FACTS: Final = 6
 ENTRIES: Final = "entries"  # the tag of the originals in the request
 
 _INSTRUCTIONS: Final = f"""\
@@ -107,8 +111,36 @@ def notes_request(originals: Sequence[Original], model: ChatModel) -> tuple[Requ
         parts.append(_part(number, original))
     if not held:
         return None
-    answer = held * NOTE_TOKENS + spare
-    return Request(model=profile.name, messages=messages, zones=(1, 1, 1, 2), max_tokens=answer), held
+    answer, schema = held * NOTE_TOKENS + spare, answer_schema(held)
+    return Request(model=profile.name, messages=messages, zones=(1, 1, 1, 2), max_tokens=answer, schema=schema), held
+
+
+def answer_schema(entries: int) -> Json:
+    """The form of an answer about so many entries: a small model then writes JSON that `read_notes` takes.
+
+    All fields are required and none added, as OpenAI's strict form wants; the lengths end a loop within a string.
+    """
+
+    def listed(most: int, items: Json) -> Json:
+        return {"type": "array", "items": items, "maxItems": most}
+
+    text: Json = {"type": "string", "maxLength": TEXT_CHARACTERS}
+    fields: Json = {
+        "entry": {"type": "integer", "enum": list(range(1, entries + 1))},
+        "type": {"type": "string", "enum": list(TYPES)},
+        "importance": {"type": "string", "enum": [importance.value for importance in Importance]},
+        "title": {"type": "string", "minLength": 1, "maxLength": TITLE_CHARACTERS},
+        "facts": listed(MOST_FACTS, text),
+        "narrative": text,
+        "concepts": listed(len(CONCEPTS), {"type": "string", "enum": list(CONCEPTS)}),
+        "read": listed(MOST_FACTS, text),
+        "changed": listed(MOST_FACTS, text),
+    }
+    return _closed({"observations": listed(entries, _closed(fields))})
+
+
+def _closed(fields: Json) -> Json:
+    return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
 
 
 def _part(number: int, original: Original) -> str:

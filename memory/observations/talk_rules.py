@@ -14,19 +14,28 @@ MOST_FACTS: Final = 4
 LONGEST_MESSAGE: Final = 20_000  # characters; a longer one is a pasted text
 LONGEST_SENTENCE: Final = 300  # characters
 
+_CLAUSE: Final = r"(?:^|[,;:.!–—-]\s*|\b(?:please|you|and|but|so|then|must|should|we|let['’]s|also)\s)"
+"""Before a directive: `never merge on Fridays` is one, `I have never been there` is none."""
 _DECIDED: Final = re.compile(
     r"\b(?:(?:we|i)(?:['’]ve| have)? (?:decided|agreed|chose|settled)"
     r"|we(?:['’]ll| will)? (?:use|go with|keep|stay with|drop)"
     r"|let['’]?s (?:use|go with|keep|drop|stay with)|from now on|don['’]?t forget|do not forget|remember (?:that|to)"
-    r"|(?:you )?must(?: not|n['’]t)? (?:be|use|have|keep|stay|not|never|always)|(?:please )?(?:always|never) [a-z]+"
-    r"|(?:i|we) (?:prefer|want|insist)|make sure|keep the [a-z]+|the deadline is|instead of)\b"
+    r"|(?:you )?must(?: not|n['’]t)? (?:be|use|have|keep|stay|not|never|always)"
+    r"|(?:i|we) (?:prefer|insist|want (?:you|it|all|every|no)\b)|the deadline is)\b"
+    rf"|{_CLAUSE}(?:(?:always|never) [a-z]+|make sure|keep the [a-z]+|use\b.* instead of)\b"
     r"|决定|就用|改用|以后|从现在起|不要忘|别忘|记住|必须|务必|一定要|不要|禁止",
     re.IGNORECASE,
 )
+_NO_ADJECTIVE: Final = (
+    r"(?<!\ba )(?<!\ban )(?<!\bthe )(?<!\bany )(?<!\bno )(?<!\bwith )(?<!\bevery )\b(?![\w-]+-)"
+    r"(?!\w+ (?-i:[A-Z][a-z]+(?: [A-Z]|[:*]|$)))"
+)
+"""Before a verb of work: `a fixed duration`, `Fixed-width` and the title `Fixed Sleep Duration` name no work."""
 _DONE: Final = re.compile(
-    r"\b(?P<bugfix>fixed|root cause|the (?:bug|problem|cause|culprit) (?:was|is))\b"
-    r"|\b(?P<refactor>refactored|renamed|extracted|simplified|moved)\b|\b(?P<feature>added|implemented|introduced)\b"
-    r"|\b(?P<decision>decided|chose|opted)\b|\b(?P<change>changed|updated|removed|replaced|upgraded|was changed)\b"
+    r"\b(?P<bugfix>root cause|the (?:bug|problem|cause|culprit) (?:was|is))\b"
+    rf"|{_NO_ADJECTIVE}(?:(?P<bugfix_en>fixed)|(?P<refactor>refactored|renamed|extracted|simplified|moved)"
+    r"|(?P<feature>added|implemented|introduced)|(?P<decision>decided|chose|opted)"
+    r"|(?P<change>changed|updated|removed|replaced|upgraded|was changed))\b"
     r"|(?P<bugfix_zh>修复|原因是)|(?P<feature_zh>新增|添加了|实现了)|(?P<change_zh>改为|修改了|删除了)",
     re.IGNORECASE,
 )
@@ -104,7 +113,7 @@ def _done(text: str) -> Iterator[tuple[str, str]]:
     for sentence in _sentences(text):
         match = _DONE.search(sentence)
         if match and not _PLANNED.search(sentence) and next(identifiers(sentence), ""):
-            yield sentence, (match.lastgroup or "change").removesuffix("_zh")
+            yield sentence, (match.lastgroup or "change").partition("_")[0]
 
 
 def _sentences(text: str) -> Iterator[str]:

@@ -252,8 +252,9 @@ class Transport:
             return {} if broken.failed.code == "too_much" else None
         except BadJson:
             return {}
-        given = value if isinstance(value, dict) else {"data": value} if isinstance(value, list) else {}
-        return cast("dict[str, Any]", given)
+        if isinstance(value, list):
+            value = {"data": cast("list[object]", value)}
+        return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
     async def close(self) -> None:
         if self._client is not None:

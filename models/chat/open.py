@@ -3,7 +3,8 @@
 import re
 from collections.abc import Mapping
 
-from models.chat.openai.probe import image_rule, with_tools
+from models.chat.model_size import parameters_by_name
+from models.chat.openai.probe import image_rule, with_abilities
 from models.chat.port import ChatModel, ImageRule, Profile
 from models.chat.quirks import quirks_of
 from models.chat.spec import ModelSpec, address_of, is_loopback, key_of, key_variable, parse_spec
@@ -73,8 +74,9 @@ def _profile(spec: ModelSpec, address: str, settings: ModelSettings) -> Profile:
         window_known=bool(settings.window or documented),
         images=image_rule(spec.name) if sees else ImageRule.NONE,
         remote=bool(address) and not is_loopback(address),
+        parameters_b=parameters_by_name(spec.name),
     )
-    return with_tools(profile, None, settings)
+    return with_abilities(profile, None, settings)
 
 
 def _key_variable(spec: ModelSpec, address: str, env: Mapping[str, str]) -> str:

@@ -74,6 +74,7 @@ class StopReason(StrEnum):
     TOOL_CALLS = "tool_calls"
     CANCELLED = "cancelled"
     FILTERED = "filtered"  # the service refused to go on
+    REPETITION = "repetition"  # the model was in a loop, and was stopped here
 
 
 class AnswerEnd(Struct, frozen=True):
@@ -124,6 +125,18 @@ class ImageRule(StrEnum):
     GEMINI = "gemini"
 
 
+class ModelSize(StrEnum):
+    """Size class of a model. SMALL: up to some 4 billion parameters."""
+
+    SMALL = "small"
+    LARGE = "large"
+    UNKNOWN = "unknown"
+
+
+MAX_SMALL_B = 4.5
+"""Billions of parameters of a small model: those that are called 4B have a little more."""
+
+
 class Profile(Struct, frozen=True, kw_only=True):
     """Properties of a model that are known before its first request."""
 
@@ -138,6 +151,21 @@ class Profile(Struct, frozen=True, kw_only=True):
     text_tools: bool = False  # whether it is given them in text (models.chat.text_tools)
     keeps_reasoning: bool = False  # whether old reasoning stays in the prompt
     remote: bool = False  # whether the text leaves this machine
+    parameters_b: float | None = None  # billions of parameters, by the server or the name; None if neither says
+    small: bool | None = None  # as set in models.profiles; None goes by the parameters
+    system_role: bool = True  # whether the model reads the system message
+
+    @property
+    def size(self) -> ModelSize:
+        """The size class, by the setting, else by the parameters."""
+        small = self.small
+        if small is None and self.parameters_b is not None:
+            small = self.parameters_b <= MAX_SMALL_B
+        return ModelSize.UNKNOWN if small is None else ModelSize.SMALL if small else ModelSize.LARGE
+
+    @property
+    def is_small(self) -> bool:
+        return self.size is ModelSize.SMALL
 
     @property
     def calls_tools(self) -> bool:

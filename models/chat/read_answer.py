@@ -42,6 +42,8 @@ class ReadAnswer:
                         return f"{title}: {message}"
                     case AnswerEnd(reason=StopReason.LENGTH):
                         return "its answer is too long"
+                    case AnswerEnd(reason=StopReason.REPETITION):
+                        return "its answer repeats itself"
                     case _:
                         pass
         return ""

@@ -18,6 +18,7 @@ _OPTIONAL: Final = (
     *("repeat_penalty", "repetition_penalty", "presence_penalty", "frequency_penalty"),
     *("return_progress", "cache_prompt"),
 )
+_SCHEMA: Final = "response_format"
 _OTHER_LIMIT: Final = "max_completion_tokens"
 _UNWANTED: Final = re.compile(
     r"un(supported|known|recogni[sz]ed|expected)|(not|n't) (be )?(currently )?(support\w*|permitted|allowed|accept\w*)"
@@ -38,8 +39,11 @@ class RefusedFields:
         self.call_fields = quirks.call_fields
         self.limit_name = quirks.limit_name
 
-    def take(self, failed: AnswerError, messages: Sequence[Message]) -> bool:
-        """Learns from an error; whether the request, with these messages, now has another form."""
+    def take(self, failed: AnswerError, messages: Sequence[Message], *, has_schema: bool = False) -> bool:
+        """Learns from an error; whether the request, with these messages, now has another form.
+
+        A server that rejects a request with a schema gets it without: few name the field that they do not know.
+        """
         if failed.code not in {"bad_request", "no_tools"}:
             return False
         before = self.names, self.demanded, self.call_fields, self.limit_name
@@ -49,13 +53,17 @@ class RefusedFields:
             if _SIGNATURE in failed.message:
                 self.call_fields = UNSIGNED_CALL
         else:
-            self._refuse(failed, messages)
+            self._refuse(failed, messages, has_schema=has_schema)
+        if has_schema and before == (self.names, self.demanded, self.call_fields, self.limit_name):
+            self.names |= {_SCHEMA}
         return before != (self.names, self.demanded, self.call_fields, self.limit_name)
 
-    def _refuse(self, failed: AnswerError, messages: Sequence[Message]) -> None:
+    def _refuse(self, failed: AnswerError, messages: Sequence[Message], *, has_schema: bool) -> None:
         given = {top for message in messages for top, name in _field_names(message) if _names(failed.message, name)}
         if not given and failed.code == "bad_request" and _UNWANTED.search(failed.message):
-            given = {name for name in _OPTIONAL if _names(failed.message, name)}
+            given = {name for name in _OPTIONAL if _names(failed.message, name)} - (
+                set[str]() if has_schema else {_SCHEMA}
+            )
         if _OTHER_LIMIT in failed.message and "max_tokens" in given:
             self.limit_name = _OTHER_LIMIT
         self.names |= given - {"max_tokens"}

@@ -23,7 +23,7 @@ from models.mlx_thread import JobPriority, MlxThread, mlx_thread
 from models.ocr.checkpoints import Checkpoint, find_checkpoint
 from models.ocr.picture import open_image
 from models.ocr.port import Consent, OcrLine, OcrReading
-from models.ocr.repetition import loop_at
+from models.repetition import loop_at
 
 if TYPE_CHECKING:
     from PIL import Image

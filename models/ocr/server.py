@@ -17,7 +17,7 @@ from models.errors import ModelError
 from models.messages import Image, Message, Request, Role, Text
 from models.ocr.picture import encode_image, open_image
 from models.ocr.port import OcrLine, OcrReading
-from models.ocr.repetition import loop_at
+from models.repetition import loop_at
 from models.settings import ModelSettings
 
 PROMPT = (
@@ -63,7 +63,9 @@ class VisionServer:
     async def _read(self, picture: Image) -> OcrReading:
         model = open_model(self._spec, settings=self._settings, env=self._env)
         parts = (picture, Text(PROMPT))
-        request = Request(model=self._spec, messages=(Message(Role.USER, parts),), max_tokens=MOST_TOKENS)
+        request = Request(
+            model=self._spec, messages=(Message(Role.USER, parts),), max_tokens=MOST_TOKENS, may_repeat=True
+        )
         text, warnings, checked = "", list[str](), 0
         stream = model.stream(request)
         try:

@@ -18,7 +18,7 @@ async def turn(room: Path, model: str, answer_mb: float) -> dict[str, object]:
     limits = StreamLimits(answer_mb=answer_mb)
     session = Session.open(Workspace(room), Config(model=model, models=ModelSettings(limits=limits)))
     characters, ended = 0, ""
-    async for event in session.send("hi"):
+    async for event in session.send("Repeat it."):
         if isinstance(event, TextDelta):
             characters += len(event.text)
         elif isinstance(event, TurnFailed):

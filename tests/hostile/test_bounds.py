@@ -76,7 +76,7 @@ def room(tmp_path: Path) -> Path:
 def asked(room: Path, server: Server, **settings: str) -> Measured:
     named = {f"PALIMPSEST_{name}": value for name, value in settings.items()}
     words = ["--workspace", str(room), "--model", f"openai:m@{server.address}/v1"]
-    return command_line([*words, "-p", "hi", "--output-format", "json"], own(room) | named)
+    return command_line([*words, "-p", "Repeat it.", "--output-format", "json"], own(room) | named)
 
 
 @pytest.mark.parametrize(("name", "limit"), floods())

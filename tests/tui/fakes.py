@@ -133,6 +133,7 @@ class FakeSession:
         self.profile = Profile(spec=spec, name=spec)
         self.model = SimpleNamespace(counter=SimpleNamespace(count=lambda text: len(text) // 4))
         self.conversation: Any = None
+        self.warm_up = SimpleNamespace(start=lambda: None)
         self.memory = SimpleNamespace(
             passage=lambda entry: SimpleNamespace(text=entry.text),
             cold=SimpleNamespace(data_version=lambda: 0),

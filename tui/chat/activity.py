@@ -1,5 +1,6 @@
 """What a turn waits for, and for how long, in the status bar."""
 
+import math
 from collections.abc import Callable
 from typing import Final
 
@@ -8,7 +9,8 @@ from tui.widgets.status import StatusBar, shown_seconds
 
 STOP: Final = "Esc stops"
 ON_SCREEN_ONLY: Final = " · on the screen only"
-STALL_S: Final = 10.0  # seconds without an event of the model after which the status says so
+STALL_S: Final = 30.0  # seconds without an event after the first words, after which the status says so
+SILENT_S: Final = 300.0  # the same before the first words: a batch of a long prompt takes minutes on a slow machine
 
 
 class Activity:
@@ -20,16 +22,29 @@ class Activity:
         self._state = ""
         self._since = clock()  # since when it is this state
         self._heard = clock()  # when the last event came
-        self._may_stall = False
+        self._silence = "", math.inf  # what a silence of so many seconds is called
+        self._left: Callable[[], str] = str
         self._line = ""
         self.is_stored = True  # whether the disk takes what the answer says
 
-    def show(self, state: str, figures: str = "", *, may_stall: bool = False, gap: str = " · ") -> None:
-        """Shows `thinking · 1.2k characters`. `may_stall`: it goes on with events, so that silence means something."""
+    def show(
+        self,
+        state: str,
+        figures: str = "",
+        *,
+        may_stall: bool = False,
+        gap: str = " · ",
+        left: Callable[[], str] | None = None,
+    ) -> None:
+        """Shows `thinking · 1.2k characters`. `may_stall`: it goes on with events, so that silence means something.
+
+        `left` gives the time that is left, in place of the seconds so far: then a server computes without a word.
+        """
         now = self._clock()
         if state != self._state:
             self._state, self._since = state, now
-        self._heard, self._may_stall = now, may_stall
+        self._heard, self._left = now, left or str
+        self._silence = ("stalled", STALL_S) if may_stall else ("no sign for", SILENT_S if left else math.inf)
         self._line = f"{state}{gap}{figures}" if figures else state
         self._draw()
 
@@ -46,8 +61,11 @@ class Activity:
         now = self._clock()
         silent = now - self._heard
         line = self._line if self.is_stored else f"{self._line}{ON_SCREEN_ONLY}"
-        if self._may_stall and silent >= STALL_S:
-            doing = f"{line} · stalled {elapsed(int(silent))} · {STOP}"
+        name, limit = self._silence
+        if silent >= limit:
+            doing = f"{line} · {name} {elapsed(int(silent))} · {STOP}"
             self._status.update_info(doing=doing, seconds=0)
+        elif left := self._left():
+            self._status.update_info(doing=f"{line} · {left} · {STOP}", seconds=0)
         else:
             self._status.update_info(doing=f"{line} · {STOP}", seconds=shown_seconds(now - self._since))

@@ -95,6 +95,8 @@ class ChatFoot(Vertical):
         if self._returned.display and self.prompt.text != self._returned_text:
             self._returned.display = False
         self._complete()
+        if self.prompt.text.strip() and (session := self._session()) is not None:
+            session.warm_up.start()
 
     @on(Prompt.Returned)
     def _say_what_returned(self, message: Prompt.Returned) -> None:

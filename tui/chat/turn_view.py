@@ -36,6 +36,7 @@ from agent.events import (
     VersionMade,
     WordsHidden,
 )
+from agent.services.reading_progress import ReadingProgress
 from agent.services.turn_sentences import (
     ARCHIVED,
     EMPTY_ANSWER,
@@ -85,6 +86,7 @@ class TurnView:
         self._status = status
         self._clock = clock
         self._activity = Activity(status, clock)
+        self._progress = ReadingProgress(clock)
         self._texts = texts
         self._message = message
         self._conversation = ""  # its id
@@ -117,11 +119,12 @@ class TurnView:
                 self._answering = False
                 self._reasoning.take(text, 0.0)
                 self._reasoning.end()
-            case ContextReady(report=report):
+            case ContextReady(report=report, unread=unread, tokens_per_second=speed):
                 self._reasoning.end()
                 self._is_open = True
                 self._status.show_request(report)
-                self._activity.show("connecting")
+                self._progress.begin(unread, speed)
+                self._show_reading("connecting")
             case Recall(recalled=recalled):
                 self._transcript.add(*([] if self._quotes else recalled_items(recalled)))
             case UsageKnown(tokens_per_second=speed):
@@ -150,10 +153,10 @@ class TurnView:
         """Shows what is waited for."""
         match event:
             case Prefill(done=done, total=total):
-                read = f"{short_count(done)}/{short_count(total)} tokens"
-                self._activity.show("reading", read, may_stall=True, gap=" ")
+                self._progress.take(done, total)
+                self._show_reading(WAITING)
             case ModelConnected():
-                self._activity.show(WAITING)
+                self._show_reading(WAITING)
             case CallWritten(tool=tool, chars=chars):
                 figures = f"{short_count(chars)} characters"
                 self._activity.show(f"writing the arguments of {tool}", figures, may_stall=True)
@@ -163,6 +166,17 @@ class TurnView:
                 self._activity.show("summarising older turns")
             case _:
                 self._write_muted(event)
+
+    def _show_reading(self, otherwise: str) -> None:
+        """Shows how far the prompt is read; `otherwise` the state where that is not known, or it is read."""
+        progress = self._progress
+        is_reading = progress.figures and not progress.is_read
+        self._activity.show(
+            "reading" if is_reading else otherwise,
+            progress.figures if is_reading else "",
+            gap=" ",
+            left=progress.left,
+        )
 
     def _write_text(self, text: str) -> None:
         self._reasoning.end()

@@ -56,6 +56,8 @@ class ModelsPort(Protocol):
 
     async def test(self, spec: str) -> "ModelCheck": ...
 
+    async def probe(self, spec: str) -> str: ...
+
     async def use_embedder(self, spec: str) -> str: ...
 
 
@@ -63,9 +65,10 @@ class ModelsScreen(ListScreen[str]):
     """Gives the spec of the model to use; None where none was chosen."""
 
     heading = "Models"
-    keys: ClassVar[str] = "Enter uses it · t test · a add · e embedder · r look again · Esc back"
+    keys: ClassVar[str] = "Enter use · t test · p probe · a add · e embedder · r look again · Esc back"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("t", "test", "Ask the model for a word", id="models.test", show=False),
+        Binding("p", "probe", "Find out how the model calls tools", id="models.probe", show=False),
         Binding("a", "add", "Add a model or an address", id="models.add", show=False),
         Binding("e", "embedder", "Choose the embedder, or none", id="models.embedder", show=False),
         Binding("r", "look", "Look for models again", id="models.look", show=False),
@@ -194,6 +197,21 @@ class ModelsScreen(ListScreen[str]):
             self.say(f"{spec}: {error.message} {error.hint}".strip(), wrong=True)
             return
         self.say(f"{checked.sentence} It said: {checked.text[:200] or 'nothing'}")
+        self.reload()
+
+    @work(exclusive=True, group="test")
+    async def action_probe(self) -> None:
+        """Finds out by some short requests how the chosen model on this machine calls tools."""
+        if not (spec := self._spec):
+            self.say("Choose a model first.", wrong=True)
+            return
+        self.say(f"Probing {spec} by up to five short requests …")
+        try:
+            verdict = await self._models.probe(spec)
+        except PalimpsestError as error:
+            self.say(f"{error.message} {error.hint}".strip(), wrong=True)
+            return
+        self.say(f"{verdict} Enter uses it so.")
         self.reload()
 
     async def _agrees(self, spec: str, price: str) -> bool:

@@ -336,6 +336,8 @@ class LineController:
         while True:
             await asyncio.sleep(TICK_S)
             self.waiting.tick()
+            if self.queue.is_idle:
+                self.session.warm_up.start()
 
     async def _watch_files(self) -> None:
         """Announces edited files; a turn checks them itself."""

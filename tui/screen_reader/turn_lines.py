@@ -6,6 +6,7 @@ from typing import Final
 
 from agent import events
 from agent.events import SessionEvent
+from agent.services.reading_progress import ReadingProgress
 from agent.services.tool_outcome import tool_outcome
 from agent.services.turn_sentences import EMPTY_ANSWER, ENDINGS, WITHDRAWN, epoch_notice, recalled_line, reduction_line
 from agent.spending.budget import OFFLINE
@@ -40,6 +41,7 @@ class TurnLines:
         """
         self._output = output
         self._waiting = waiting
+        self._progress = ReadingProgress()
         self._known = known
         self._quotes = quotes
         self._cost = cost
@@ -74,13 +76,15 @@ class TurnLines:
 
     def _take_waiting(self, event: SessionEvent) -> None:
         match event:
-            case events.ContextReady():
+            case events.ContextReady(unread=unread, tokens_per_second=speed):
                 self._end_parts()
-                self._waiting.show("connecting to the model")
+                self._progress.begin(unread, speed)
+                self._show_reading("connecting to the model")
             case events.ModelConnected():
-                self._waiting.show("waiting for the first words")
+                self._show_reading("waiting for the first words")
             case events.Prefill(done=done, total=total):
-                self._waiting.show(f"reading, {short_count(done)} of {short_count(total)} tokens")
+                self._progress.take(done, total)
+                self._show_reading("waiting for the first words")
             case events.CallWritten(tool=tool, chars=chars):
                 self._waiting.show(f"writing the arguments of {tool}, {short_count(chars)} characters")
             case events.UserStored(conversation=conversation):
@@ -92,6 +96,14 @@ class TurnLines:
                 self._waiting.show("summarising older turns")
             case _:
                 self._take_notice(event)
+
+    def _show_reading(self, otherwise: str) -> None:
+        """Sets how far the prompt is read; `otherwise` the state where that is not known, or it is read."""
+        figures = self._progress.figures
+        if not figures or self._progress.is_read:
+            self._waiting.show(otherwise)
+        else:
+            self._waiting.show(f"reading, {figures.removesuffix(' tokens')} tokens", self._progress.left)
 
     def _take_notice(self, event: SessionEvent) -> None:
         say = self._output.say

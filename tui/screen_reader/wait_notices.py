@@ -21,17 +21,18 @@ class Waiting:
         self._last_line = last_line
         self._clock = clock
         self._state = ""
+        self._left: Callable[[], str] = str
         self._since = self._begun = clock()
         self._announced = float("-inf")
         self._interval = LEAST_S
 
-    def show(self, state: str) -> None:
-        """Sets the state: `reading, 2.3k of 5.0k tokens`; "" for none."""
+    def show(self, state: str, left: Callable[[], str] = str) -> None:
+        """Sets the state: `reading, 2.3k of 5.0k tokens`; "" for none. `left` gives the time that is left."""
         if not self._state and state:
             self._begun, self._interval = self._clock(), LEAST_S
         if state.partition(",")[0] != self._state.partition(",")[0]:
             self._since = self._clock()
-        self._state = state
+        self._state, self._left = state, left
 
     def tick(self) -> None:
         """Announces the state where it is time."""
@@ -42,4 +43,5 @@ class Waiting:
         if self._announced > self._begun:
             self._interval = min(self._interval * 2, MOST_S)
         self._announced = now
-        self._say(f"Still {self._state}, since {elapsed(int(now - self._since))}.")
+        left = f", {left}" if (left := self._left()) else ""
+        self._say(f"Still {self._state}{left}, since {elapsed(int(now - self._since))}.")

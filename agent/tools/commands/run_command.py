@@ -11,9 +11,10 @@ from agent.permissions.destructive_commands import destroys
 from agent.permissions.network_commands import fetches
 from agent.tools.commands.commands import Commands
 from agent.tools.commands.sandbox import SandboxKind
-from agent.tools.port import ToolFailure, ToolRun, flag_argument, string_argument, whole_argument
+from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, flag_argument, string_argument, whole_argument
 from foundation.errors import PalimpsestError
 from models.messages import Tool
+from models.prompts import prompt
 
 LONGEST_COMMAND: Final = 100_000  # characters; Linux takes 128 KiB in one argument
 MOST_SECONDS: Final = 3_600
@@ -26,11 +27,11 @@ class RunCommand:
 
     stores_arguments = False
     structured = False
+    purpose = ToolPurpose.PROJECT
     only_reads = False
     definition = Tool(
         "run_command",
-        "Run a shell command in the project, without input; timeout in seconds. The sandbox has no network and writes "
-        "the project only; sandbox false asks the user to leave it. background gives a handle.",
+        prompt("tools", "run_command"),
         {
             "type": "object",
             "properties": {
@@ -99,10 +100,11 @@ class CommandOutput:
 
     stores_arguments = False
     structured = False
+    purpose = ToolPurpose.PROJECT
     only_reads = False
     definition = Tool(
         "command_output",
-        "Read a background command's new output, after up to wait seconds, or stop it.",
+        prompt("tools", "command_output"),
         {
             "type": "object",
             "properties": {

@@ -9,8 +9,9 @@ from agent.tools.files.patch import FilePatch, Hunk, parse_patch
 from agent.tools.files.project import ProjectPath
 from agent.tools.files.text_file import TextEdit, TextFile
 from agent.tools.output import text_lines
-from agent.tools.port import ToolFailure, ToolRun, string_argument
+from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, string_argument
 from models.messages import Tool
+from models.prompts import prompt
 
 
 class ApplyPatch:
@@ -18,10 +19,11 @@ class ApplyPatch:
 
     stores_arguments = False
     structured = False
+    purpose = ToolPurpose.EXTRA
     only_reads = False
     definition = Tool(
         "apply_patch",
-        "Change several files, all or none, by a unified diff or *** Begin Patch.",
+        prompt("tools", "apply_patch"),
         {"type": "object", "properties": {"patch": {"type": "string"}}, "required": ["patch"]},
     )
 

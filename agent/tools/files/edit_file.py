@@ -6,8 +6,9 @@ from agent.permissions.action import Action
 from agent.tools.files.changes import FileChanges, PlannedChange
 from agent.tools.files.nearest import nearest_place
 from agent.tools.files.text_file import TextEdit, TextFile
-from agent.tools.port import ToolFailure, ToolRun, flag_argument, string_argument, text_argument
+from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, flag_argument, string_argument, text_argument
 from models.messages import Tool
+from models.prompts import prompt
 
 _SHOWN_LINES = 8  # of the places where an ambiguous text was found
 
@@ -17,10 +18,11 @@ class EditFile:
 
     stores_arguments = False
     structured = False
+    purpose = ToolPurpose.PROJECT
     only_reads = False
     definition = Tool(
         "edit_file",
-        "Replace exact text, found once (or all), in a file you have read.",
+        prompt("tools", "edit_file"),
         {
             "type": "object",
             "properties": {
@@ -73,10 +75,11 @@ class WriteFile:
 
     stores_arguments = False
     structured = False
+    purpose = ToolPurpose.PROJECT
     only_reads = False
     definition = Tool(
         "write_file",
-        "Write a whole file. Read one that exists first.",
+        prompt("tools", "write_file"),
         {
             "type": "object",
             "properties": {"path": {"type": "string"}, "content": {"type": "string"}},

@@ -10,9 +10,10 @@ from agent.tools.files.concerns import is_state
 from agent.tools.files.gitignore import compile_glob
 from agent.tools.files.project import ProjectFolders, ProjectPath, printable
 from agent.tools.files.walk import FoundFile, ProjectWalk, Withheld, nothing_withheld, withheld_note
-from agent.tools.port import ToolFailure, ToolRun, string_argument, text_argument
+from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, string_argument, text_argument
 from foundation.files import list_kinds, read_link
 from models.messages import Tool
+from models.prompts import prompt
 
 MOST_BRACES: Final = 64  # globs that one with braces stands for
 _BRACES: Final = re.compile(r"\{([^{}]*)\}")
@@ -24,10 +25,11 @@ class FindFiles:
 
     stores_arguments = False
     structured = False
+    purpose = ToolPurpose.PROJECT
     only_reads = True
     definition = Tool(
         "find_files",
-        "Find project files by glob (src/**/*.py), or list a folder.",
+        prompt("tools", "find_files"),
         {
             "type": "object",
             "properties": {"pattern": {"type": "string"}, "path": {"type": "string"}},

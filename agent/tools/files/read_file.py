@@ -9,8 +9,9 @@ from agent.tools.files.documents import OpenOcr, document_text, is_document, pic
 from agent.tools.files.project import ProjectPath
 from agent.tools.files.text_file import TextFile
 from agent.tools.output import text_lines
-from agent.tools.port import ToolFailure, ToolRun, string_argument, whole_argument
+from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, string_argument, whole_argument
 from models.messages import Tool
+from models.prompts import prompt
 
 
 class ReadFile:
@@ -18,10 +19,11 @@ class ReadFile:
 
     stores_arguments = False
     structured = False
+    purpose = ToolPurpose.PROJECT
     only_reads = True
     definition = Tool(
         "read_file",
-        "Read a project file. offset (from 1) and limit count lines, or pages of a PDF.",
+        prompt("tools", "read_file"),
         {
             "type": "object",
             "properties": {

@@ -17,10 +17,11 @@ from agent.tools.files.project import ProjectFolders, ProjectPath
 from agent.tools.files.ripgrep import FEWEST_FILES, candidates, installed_ripgrep, ripgrep_expression
 from agent.tools.files.text_file import MAX_FILE_BYTES, TextFile
 from agent.tools.files.walk import FoundFile, ProjectWalk, Withheld, nothing_withheld, withheld_note
-from agent.tools.port import ToolFailure, ToolRun, string_argument, text_argument
+from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, string_argument, text_argument
 from foundation.files import read_bytes
 from foundation.regex import PatternBudget, SafePattern, UnsafePattern
 from models.messages import Tool
+from models.prompts import prompt
 
 MOST_SECONDS: Final = 10.0  # of CPU time, of all files together
 MOST_SECONDS_OF_A_LINE: Final = 1.0  # a pattern that takes longer for one would take forever
@@ -44,10 +45,11 @@ class SearchFiles:
 
     stores_arguments = False
     structured = False
+    purpose = ToolPurpose.PROJECT
     only_reads = True
     definition = Tool(
         "search_files",
-        "Search lines of project files by regular expression.",
+        prompt("tools", "search_files"),
         {
             "type": "object",
             "properties": {name: {"type": "string"} for name in ("pattern", "path", "glob")},

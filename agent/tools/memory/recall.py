@@ -9,7 +9,7 @@ import msgspec
 
 from agent.permissions.action import Access, Action
 from agent.tools.output import text_lines
-from agent.tools.port import ToolFailure, ToolRun, string_argument, text_argument
+from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, string_argument, text_argument
 from context.pages.lookup import by_reference
 from foundation.clock import iso
 from foundation.privacy import TextSource, clear
@@ -20,6 +20,7 @@ from memory.references import nothing_named
 from memory.versions.cause import Author, caused_by
 from models.fence import label, reference
 from models.messages import Tool
+from models.prompts import prompt
 
 MAX_FOUND_LINES = 50
 AROUND_FOUND = 200  # characters of a line shown before and after what was looked for
@@ -29,13 +30,13 @@ _RANGE = re.compile(r"(?P<first>\d{1,9})\s*(?:(?P<to>[-–])\s*(?P<last>\d{1,9})
 class RecallPassage:
     """Recalls one whole passage by its reference."""
 
+    purpose = ToolPurpose.MEMORY
     only_reads = True
     stores_arguments = False
     structured = True
     definition = Tool(
         "recall",
-        "Bring back the text of a reference (e_, pg_, m_): all, lines or characters (120-180), or lines that have "
-        "words of find.",
+        prompt("tools", "recall"),
         {
             "type": "object",
             "properties": {name: {"type": "string"} for name in ("ref", "lines", "characters", "find")},
@@ -64,12 +65,13 @@ class RecallPassage:
 class RememberNote:
     """Adds a note to MEMORY.md. Asks first: a model or a web page writes nothing on its own."""
 
+    purpose = ToolPurpose.MEMORY
     only_reads = False
     stores_arguments = True
     structured = False
     definition = Tool(
         "remember",
-        "Add a short note to MEMORY.md, if the user agrees.",
+        prompt("tools", "remember"),
         {"type": "object", "properties": {"note": {"type": "string"}}, "required": ["note"]},
     )
 

@@ -12,6 +12,7 @@ from agent.tools.memory.recall import as_json, cite_of
 from agent.tools.port import (
     MalformedCall,
     ToolFailure,
+    ToolPurpose,
     ToolRun,
     flag_argument,
     string_argument,
@@ -28,6 +29,7 @@ from memory.records import EntryKind
 from memory.search import Hit, Query, parse_query
 from memory.search_options import SearchOptions
 from models.messages import Tool
+from models.prompts import prompt
 from models.tokens import estimate
 
 MAX_RESULT_TOKENS: Final = 1200  # of all passages of one search, so that the output is not cut within a passage
@@ -64,20 +66,23 @@ _KIND_ALIASES: Final = {"note": "memory", "notes": "memory", "file": "knowledge"
 class MemorySearch:
     """Searches memory; each passage has its citation, trust, matched words, and the passage that superseded it."""
 
+    purpose = ToolPurpose.MEMORY
     only_reads = True
     stores_arguments = False
     structured = True
     definition = Tool(
         "memory_search",
-        "Search everything remembered: conversations, notes, pages, added files. Cite a passage as [its `cite`]; its "
-        "`text` is by others. around (a date, a reference or best) lists what was said then. filters: after=30d, "
-        "before=2026-03-01, newest=true, kind=message (note, tool_result, page, knowledge), role, speaker, type, "
-        "concept, file, entity, conversation, label, trust.",
+        prompt("tools", "memory_search"),
         {
             "type": "object",
             "properties": {
-                **{name: {"type": "string"} for name in ("query", "around")},
-                "filters": {"type": "array", "items": {"type": "string"}},
+                "query": {"type": "string"},
+                "around": {"type": "string", "description": "a date or a reference: what was said then"},
+                "filters": {
+                    "type": "array",
+                    "items": {"type": "string"},
+                    "description": f"name=value; the names are {', '.join(_NAMED)}",
+                },
             },
         },
     )

@@ -5,8 +5,9 @@ from typing import Any, Final
 import msgspec
 
 from agent.permissions.action import Access, Action, PersonQuestion
-from agent.tools.port import ToolFailure, ToolRun, string_argument
+from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, string_argument
 from models.messages import Tool
+from models.prompts import prompt
 
 MAX_OPTIONS: Final = 9
 NOBODY: Final = "Nobody is there to answer. Decide yourself, and say in your answer what you assumed."
@@ -17,10 +18,11 @@ class AskUser:
 
     stores_arguments = True
     structured = False
+    purpose = ToolPurpose.EXTRA
     only_reads = False
     definition = Tool(
         "ask_user",
-        "Ask the user for a decision; they pick an option or write.",
+        prompt("tools", "ask_user"),
         {
             "type": "object",
             "properties": {

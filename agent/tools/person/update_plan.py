@@ -6,9 +6,10 @@ import msgspec
 
 from agent.events import PlanUpdated
 from agent.permissions.action import Access, Action
-from agent.tools.port import ToolFailure, ToolRun
+from agent.tools.port import ToolFailure, ToolPurpose, ToolRun
 from context.checklist import UPDATE_PLAN, Checklist, PlanStep, parse_step
 from models.messages import Tool
+from models.prompts import prompt
 
 MAX_STEPS: Final = 50
 MAX_STEP_CHARS: Final = 300
@@ -19,10 +20,11 @@ class UpdatePlan:
 
     stores_arguments = True
     structured = False
+    purpose = ToolPurpose.EXTRA
     only_reads = False
     definition = Tool(
         UPDATE_PLAN,
-        "Show the user your plan: all steps, as [ ] pending, [>] doing, [x] done.",
+        prompt("tools", "update_plan"),
         {
             "type": "object",
             "properties": {"steps": {"type": "array", "items": {"type": "string"}}},

@@ -33,7 +33,7 @@ _PERIODS = [
         r"\b(?:in|since|during|by)\s+(?P<year>(?:19|20)\d{2})\b",
     )
 ]
-_SIMPLE = str.maketrans(
+SIMPLE = str.maketrans(
     "週兩個號後國慶聖誕節勞動禮這過間幾數臘時開長黃雙萬兒從當來約裡裏約鐘",
     "周两个号后国庆圣诞节劳动礼这过间几数腊时开长黄双万儿从当来约里里约钟",
 )
@@ -118,7 +118,7 @@ def _midnight(day: date, zone: tzinfo | None) -> datetime:
 
 
 def _read(text: str, today: date, which: YearChooser) -> tuple[DateSpan, ...]:
-    text = text[:_LONGEST].translate(_SIMPLE)
+    text = text[:_LONGEST].translate(SIMPLE)
     parts = sorted(_parts(text, today), key=lambda placed: placed.at)[:_MOST]
     spans: list[DateSpan] = []
     index = 0

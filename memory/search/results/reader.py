@@ -10,12 +10,13 @@ from memory.cold import ColdStore
 from memory.cold.file_places import KIND as KNOWN
 from memory.cold.file_places import FileSpan, best_spot, spots
 from memory.cold.sql import fetch
+from memory.cold.unverified import unverified_answers
 from memory.errors import MemoryFailure
 from memory.hot.note import Note
-from memory.origin import Origin, origin_of
+from memory.origin import UNVERIFIED_SPEAKER, Origin, origin_of
 from memory.pages.types import EntryText
 from memory.passage_cache import PassageCache
-from memory.records import Conversation, Entry, EntryKind
+from memory.records import UNTIMED, Conversation, Entry, EntryKind
 from memory.search.query.query import KNOWLEDGE, NOTE, Hit, Query
 from memory.search.ranking.retrieve import NewestHits, RankedHit, RankedHits
 from memory.search.results.contradictions import mark_superseded
@@ -47,6 +48,7 @@ class HitReader:
         self._findings = findings
         self._wording = query.wording
         self._conversations: dict[int, Conversation] = {}
+        self._unverified = frozenset[int]()
         self._windows: dict[str, list[tuple[int, int]]] = {}  # by text: an agent's outputs repeat one another
         self._by_snippet: dict[str, TextFeatures] = {}
         passages.refresh()
@@ -94,6 +96,7 @@ class HitReader:
         findings, counts = iter(self._findings), dict[int, int]()
         while batch := list(islice(findings, self._query.limit + 5)):
             entries = self._cold.entries([finding.key for finding in batch if finding.source != _NOTES])
+            self._unverified |= unverified_answers(self._cold, entries.values())
             for finding in batch:
                 if self._query.each and self._exceeds_limit(finding, entries, counts):
                     continue
@@ -152,12 +155,14 @@ class HitReader:
         is_file = entry.kind is EntryKind.PAGE
         is_page = is_file and bool(page)
         title = conversation.title
+        trust = passage.trust if spot.sound and not spot.read_by and not conversation.damaged else Trust.APPROXIMATE
+        unverified = trust is Trust.EXACT and entry.seq in self._unverified and not conversation.source
         citation = Citation(
             kind="page" if is_page else "entry",
             ref=page if is_page else entry.id,
             title=title,
             conversation=entry.conversation,
-            speaker=entry.said_by,
+            speaker=UNVERIFIED_SPEAKER if unverified else entry.said_by,
             time=entry.time,
             place=spot.cited,
             page=page,
@@ -176,7 +181,9 @@ class HitReader:
             text_span=(start, end),
             further=tuple(passage.text[first:last] for first, last in further) if not spot.cited else (),
             citation=citation,
-            trust=passage.trust if spot.sound and not spot.read_by and not conversation.damaged else Trust.APPROXIMATE,
+            trust=Trust.APPROXIMATE if unverified else trust,
+            unverified=unverified,
+            is_dated=UNTIMED not in entry.meta,
             origin=origin_of(entry.kind, entry.role, imported=bool(conversation.source), speaker=entry.speaker),
             parts=finding.parts,
         )

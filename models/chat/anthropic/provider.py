@@ -28,6 +28,7 @@ from models.chat.returned_fields import for_provider
 from models.chat.spec import ModelSpec
 from models.chat.sse import EventParser, ServerEvent
 from models.chat.stream_objects import error_in, read_object
+from models.chat.text_tools.stream import stream_answer
 from models.limits import StreamLimitExceeded
 from models.messages import Message, Request
 from models.settings import ModelSettings
@@ -71,7 +72,10 @@ class Anthropic:
         def learn(failed: AnswerError) -> bool:
             return self._refused.take(failed, self._messages(request))
 
-        return resent(lambda: with_retries(lambda: self._attempt(request), self._settings), learn)
+        def send(request: Request) -> AsyncGenerator[Event, None]:
+            return resent(lambda: with_retries(lambda: self._attempt(request), self._settings), learn)
+
+        return stream_answer(request, lambda: self._profile, send)
 
     def _messages(self, request: Request) -> list[Message]:
         return list(for_provider(request.messages, self._origin, self._quirks.call_ids))

@@ -1,7 +1,7 @@
 """Serialises a Request for Anthropic's Messages API. Pure: equal bytes for equal requests.
 
-Cache breakpoints are at the ends of the zones: the head, the past, and the turns before this one; with the last message
-that makes four, the maximum of the API.
+Cache breakpoints are after the system message, the head, the turns before this one and the last message: four is the
+maximum of the API. The past has one if another is not needed.
 """
 
 import base64
@@ -14,6 +14,7 @@ from foundation.bounded_json import Json
 from models.chat.anthropic.reply import BLOCKS
 from models.chat.quirks import Quirks
 from models.chat.refused_fields import RefusedFields
+from models.chat.text_tools.written_call import UNREADABLE_CALL
 from models.messages import (
     Image,
     Message,
@@ -65,10 +66,11 @@ def _split(messages: tuple[Message, ...]) -> tuple[list[Message], list[Message]]
 
 
 def _mark(request: Request, head: int, system: list[Json], messages: list[Json]) -> None:
-    """Puts a breakpoint on the last block of each zone."""
+    """Puts a breakpoint on the last block of each stretch that the next request is likely to begin with."""
     marked = 0
-    ends = sorted({end for end in (*request.zones, len(request.messages)) if end > 0})
-    for end in ends[-BREAKPOINTS:]:
+    opening, past, turns, _ = request.zones
+    ends = dict.fromkeys(end for end in (len(request.messages), turns, opening, head, past) if end > 0)
+    for end in sorted(list(ends)[:BREAKPOINTS]):
         block = None
         if end <= head:
             block = system[-1] if system else None
@@ -119,7 +121,7 @@ def _block(part: MessagePart, *, vision: bool) -> Json | None:
         case Image():
             return _text(image_placeholder(part))
         case ToolCall(id=id_, name=name, arguments=arguments):
-            return {"type": "tool_use", "id": id_, "name": name, "input": _input(arguments)}
+            return {"type": "tool_use", "id": id_, "name": name or UNREADABLE_CALL, "input": _input(arguments)}
         case ToolResult(call_id=call_id, text=text, failed=failed):
             result: Json = {"type": "tool_result", "tool_use_id": call_id, "content": text}
             return result | {"is_error": True} if failed else result

@@ -83,14 +83,16 @@ class MlxEngine:
     ) -> Iterator[MlxChunk]:
         """Generates the answer to a prompt whose first tokens `reuse` has kept. The cache stays consistent however it
         ends."""
-        held = len(self._current.tokens)
+        held, penalty = len(self._current.tokens), sampling.get("repetition_penalty", 0.0)
+        chosen = {name: value for name, value in sampling.items() if name != "repetition_penalty"}
         generated: list[int] = []
         pieces: Any = self._lm.stream_generate(
             self._model,
             self._tokenizer,
             prompt[held:],
             max_tokens=most,
-            sampler=self._samplers.make_sampler(**sampling),
+            sampler=self._samplers.make_sampler(**chosen),
+            logits_processors=self._samplers.make_logits_processors(repetition_penalty=penalty) if penalty else None,
             prompt_cache=self._current.layers,
             prefill_step_size=PREFILL_STEP,
             prompt_progress_callback=progress,

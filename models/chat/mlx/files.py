@@ -44,6 +44,13 @@ def sampling_of(folder: Path) -> dict[str, float]:
     return {"temp": 0.7} | {names[key]: value for key, value in given.items() if key in names and value is not None}
 
 
+def parameters_of(folder: Path) -> float | None:
+    """Billions of parameters, which mlx-lm writes beside the weights; None where it did not."""
+    metadata = _object(_json(folder / "model.safetensors.index.json").get("metadata"))
+    count = metadata.get("total_parameters")
+    return count / 1e9 if isinstance(count, int) and count > 0 else None
+
+
 def calls_tools(folder: Path) -> bool:
     """Whether the chat template offers tools, in a call format that can be parsed."""
     config = _json(folder / "tokenizer_config.json")

@@ -21,7 +21,7 @@ from models.chat.mlx import files
 from models.chat.mlx.engine import MlxChunk, MlxEngine
 from models.chat.mlx.prompt import AnswerReader
 from models.chat.openai import request as openai_request
-from models.chat.openai.probe import with_tools
+from models.chat.openai.probe import with_abilities
 from models.chat.overflow import OverflowFigures
 from models.chat.port import (
     AnswerEnd,
@@ -33,6 +33,7 @@ from models.chat.port import (
     TokenCounter,
     with_window,
 )
+from models.chat.sampling import REPETITION_PENALTY, TEMPERATURE, TOP_P
 from models.chat.spec import ModelSpec
 from models.chat.text_tools.prompt import as_text
 from models.chat.text_tools.stream import stream_answer
@@ -80,8 +81,9 @@ class MlxText:
             self._profile,
             window=settings.window or window or self._profile.window,
             window_known=bool(settings.window or window),
+            parameters_b=files.parameters_of(folder) or self._profile.parameters_b,
         )
-        self._profile = with_tools(self._profile, tools, settings)
+        self._profile = with_abilities(self._profile, tools, settings)
         self._counter = files.tokenizer_of(folder) or self._counter
         self._folder = folder
 
@@ -128,7 +130,8 @@ class MlxText:
             return
         wire = openai_request.messages(request.messages, vision=False)
         if not self._profile.tools:
-            wire = as_text(wire, request.tools)
+            wire = as_text(wire, () if request.tools_stated else request.tools)
+        wire = wire if self._profile.system_role else openai_request.without_system(wire)
         tools = openai_request.tools(request.tools) if self._profile.tools else []
         try:
             prompt = engine.encode([_with_object_arguments(message) for message in wire], tools)
@@ -195,6 +198,8 @@ class MlxText:
         chosen = self._settings.temperature if request.temperature is None else request.temperature
         if chosen is not None:
             return {"temp": chosen}
+        if self._profile.is_small:
+            return {"temp": TEMPERATURE, "top_p": TOP_P, "repetition_penalty": REPETITION_PENALTY}
         return files.sampling_of(self._folder) if self._folder else {"temp": 0.0}
 
     def _too_long(self, tokens: int) -> AnswerError:

@@ -12,9 +12,11 @@ import msgspec
 from msgspec import Struct
 
 from foundation.bounded_json import Json
+from models.chat.model_size import override_for, parameters_by_name
 from models.chat.port import ImageRule, Profile
 from models.settings import ModelSettings
 
+LLAMA_TEMPERATURE = 0.8  # llama.cpp's own default
 LARGEST_WINDOW = 1_000_000_000  # tokens
 _WINDOW_NAMES = (
     "max_model_len",  # vLLM, SGLang
@@ -46,6 +48,10 @@ class ProbeResult(Struct, frozen=True, kw_only=True):
     likely: int | None = None  # the window if nothing smaller is in force, which the server did not say
     vision: bool | None = None
     tools: bool | None = None
+    system_role: bool | None = None
+    parameters_b: float | None = None  # billions of parameters
+    sets_sampling: bool = False  # whether the server's owner, or the model's file, chose the sampling
+    slots: int | None = None
 
 
 async def probe_server(address: str, model: str, ask: JsonFetcher) -> ProbeResult:
@@ -64,10 +70,12 @@ async def probe_server(address: str, model: str, ask: JsonFetcher) -> ProbeResul
 
 
 async def _llamacpp(root: str, model: str, ask: JsonFetcher) -> ProbeResult | None:
-    """llama.cpp: GET /props has n_ctx of a slot, modalities and what the chat template can do."""
+    """llama.cpp: GET /props has n_ctx of a slot, modalities and what the chat template can do; /v1/models the size."""
     props = await ask(f"{root}/props")
     if props is None or "default_generation_settings" not in props:
         return None
+    rows = _list((await ask(f"{root}/v1/models") or {}).get("data"))
+    temperature = _object(_object(props["default_generation_settings"]).get("params")).get("temperature")
     caps = _object(props.get("chat_template_caps"))
     modalities = _object(props.get("modalities"))
     return ProbeResult(
@@ -75,6 +83,10 @@ async def _llamacpp(root: str, model: str, ask: JsonFetcher) -> ProbeResult | No
         window=_count(_object(props["default_generation_settings"]).get("n_ctx")) or _count(props.get("n_ctx")),
         vision=_flag(modalities.get("vision")),
         tools=_flag(caps.get("supports_tools")),
+        system_role=_flag(caps.get("supports_system_role")),
+        parameters_b=_billions(_object(_object(rows[0]).get("meta")).get("n_params") if len(rows) == 1 else None),
+        sets_sampling=isinstance(temperature, float) and abs(temperature - LLAMA_TEMPERATURE) > 0.001,
+        slots=_count(props.get("total_slots")),
         known_as=re.sub(r"^.*[/\\]", "", str(props.get("model_path") or "")[-500:]),
     )
 
@@ -130,6 +142,7 @@ async def _ollama(root: str, model: str, ask: JsonFetcher) -> ProbeResult | None
         most=trained,
         vision="vision" in capabilities if known else None,
         tools="tools" in capabilities if known else None,
+        parameters_b=_billions(_object(show.get("model_info")).get("general.parameter_count")),
     )
 
 
@@ -196,20 +209,33 @@ def refine_profile(profile: Profile, result: ProbeResult, settings: ModelSetting
     if vision is not None:
         images = image_rule(f"{profile.name} {result.known_as}") if vision else ImageRule.NONE
     refined = msgspec.structs.replace(
-        profile, window=window, window_known=known, images=images, known_as=result.known_as
+        profile,
+        window=window,
+        window_known=known,
+        images=images,
+        known_as=result.known_as,
+        system_role=result.system_role is not False,
+        parameters_b=result.parameters_b or parameters_by_name(result.known_as) or profile.parameters_b,
     )
-    return with_tools(refined, result.tools, settings)
+    return with_abilities(refined, result.tools, settings)
 
 
-def with_tools(profile: Profile, takes_tools: bool | None, settings: ModelSettings) -> Profile:
+def with_abilities(profile: Profile, takes_tools: bool | None, settings: ModelSettings) -> Profile:
     """The profile with how tools are offered: natively unless the server says that it takes none, then in text.
 
-    None: the server says nothing, and the profile stays. Settings take precedence.
+    None: the server says nothing, and the profile stays. A small model gets them in text: of the calls that models of
+    0.5 and 1.5 billion parameters wrote with native tools, llama.cpp recognised none, and most greetings became JSON.
+    Settings take precedence, first those of this model.
     """
-    if settings.tools is False:
+    override = override_for(profile, settings)
+    system = profile.system_role if override.system is None else override.system
+    profile = msgspec.structs.replace(profile, small=override.small, system_role=system)
+    if settings.tools is False or override.tools == "none":
         return msgspec.structs.replace(profile, tools=False, text_tools=False)
-    native = takes_tools if takes_tools is not None else not profile.text_tools
-    if settings.tool_calls != "auto":
+    native = (takes_tools if takes_tools is not None else not profile.text_tools) and not profile.is_small
+    if override.tools:
+        native = override.tools == "native"
+    elif settings.tool_calls != "auto":
         native = settings.tool_calls == "native"
     elif settings.tools:
         native = True
@@ -261,6 +287,10 @@ def _count(value: object) -> int | None:
     if not isinstance(value, int) or isinstance(value, bool):
         return None
     return value if 0 < value <= LARGEST_WINDOW else None
+
+
+def _billions(parameters: object) -> float | None:
+    return parameters / 1e9 if isinstance(parameters, int) and not isinstance(parameters, bool) and parameters else None
 
 
 def _flag(value: object) -> bool | None:

@@ -14,6 +14,7 @@ from models.chat.joined_text import joined_text
 from models.chat.openai import probe
 from models.chat.openai import request as openai_request
 from models.chat.openai.reply import OpenAIReplyReader
+from models.chat.openai.slots import ServerSlots
 from models.chat.port import (
     AnswerEnd,
     AnswerError,
@@ -28,6 +29,7 @@ from models.chat.quirks import quirks_of
 from models.chat.refused_fields import RefusedFields, resent
 from models.chat.retry import with_retries
 from models.chat.returned_fields import for_provider
+from models.chat.sampling import local_sampling
 from models.chat.spec import ModelSpec
 from models.chat.sse import EventParser, ServerEvent
 from models.chat.stream_objects import error_in, read_object, unwrapped
@@ -49,6 +51,9 @@ class OpenAICompatible:
         self._profile = profile
         self._counter = Estimate()
         self._calibrated = False
+        self._sets_sampling = False  # whether the server's owner chose the sampling
+        self._slots = ServerSlots()
+        self._flavour = spec.provider if spec.provider != "openai" else ""
         self.endpoint = Endpoint(spec.provider, spec.name, address, key_variable, key)
         self._origin = f"{spec.provider}:{spec.name}@{address}"
         self._quirks = quirks_of(spec.provider, address, spec.name)
@@ -69,6 +74,9 @@ class OpenAICompatible:
         if not self._quirks.states_window:
             return self._profile
         result = await probe.probe_server(self.endpoint.address, self.endpoint.model, self._transport.ask)
+        self._flavour = result.server or self._flavour
+        self._sets_sampling = result.sets_sampling
+        self._slots.use(result.slots or 1)
         if result.server:
             self._quirks = quirks_of(result.server, self.endpoint.address, self.endpoint.model)
         self._profile = probe.refine_profile(self._profile, result, self._settings)
@@ -99,7 +107,7 @@ class OpenAICompatible:
     def stream(self, request: Request) -> AsyncGenerator[Event, None]:
         def send(request: Request) -> AsyncGenerator[Event, None]:
             def learn(failed: AnswerError) -> bool:
-                return self._refused.take(failed, self._messages(request))
+                return self._refused.take(failed, self._messages(request), has_schema=request.schema is not None)
 
             return resent(lambda: with_retries(lambda: self._attempt(request), self._settings), learn)
 
@@ -112,16 +120,20 @@ class OpenAICompatible:
     async def close(self) -> None:
         await self._transport.close()
 
-    def body(self, request: Request) -> bytes:
-        """The exact bytes that are sent: equal for equal requests."""
-        given, default = request.temperature, self._settings.temperature
+    def body(self, request: Request, slot: int | None = None) -> bytes:
+        """The exact bytes that are sent: equal for equal requests. `slot`: of a llama.cpp server."""
+        given = self._settings.temperature if request.temperature is None else request.temperature
+        extra = dict(self._quirks.extra)
+        if given is None and not self._sets_sampling:
+            extra |= local_sampling(self._profile, self._flavour)
         return openai_request.openai_body(
             structs.replace(request, messages=tuple(self._messages(request))),
             model=self.endpoint.model,
             vision=self._profile.vision,
             native_tools=self._profile.tools,
-            extra=self._quirks.extra,
-            temperature=default if given is None else given,
+            system_role=self._profile.system_role,
+            extra=extra if slot is None else extra | {"id_slot": slot},
+            temperature=given,
             refused=self._refused,
         )
 
@@ -129,8 +141,10 @@ class OpenAICompatible:
         return list(for_provider(request.messages, self._origin, self._quirks.call_ids))
 
     async def _attempt(self, request: Request) -> AsyncGenerator[Event, None]:
+        conversation = request.cache_slot.conversation
         async with AsyncExitStack() as stack:
-            reply = await self._transport.post(stack, "/chat/completions", self.body(request))
+            body = self.body(request, self._slots.slot(conversation))
+            reply = await self._transport.post(stack, "/chat/completions", body)
             yield Connected()
             reader = OpenAIReplyReader(self._settings.limits)
             pieces = self._streamed(reply, reader) if await reply.is_stream() else self._at_once(reply, reader)
@@ -149,6 +163,7 @@ class OpenAICompatible:
             if fields := reader.provider_fields(self._origin):
                 yield fields
             usage = reader.counted() or self._reckoned(request, reader.words)
+            self._slots.learn(conversation, usage.cached_tokens)
             self._profile = with_window_restored(self._profile, usage.prompt_tokens)
             yield usage
             yield AnswerEnd(reader.reason or StopReason.STOP)

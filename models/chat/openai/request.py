@@ -13,7 +13,8 @@ import msgspec
 from foundation.bounded_json import Json
 from models.chat.quirks import Quirks
 from models.chat.refused_fields import RefusedFields
-from models.chat.text_tools.prompt import as_text
+from models.chat.text_tools.prompt import as_text, join_content
+from models.chat.text_tools.written_call import UNREADABLE_CALL, json_object
 from models.messages import (
     Image,
     Message,
@@ -38,6 +39,7 @@ def openai_body(
     extra: Json,
     temperature: float | None = None,
     native_tools: bool = True,
+    system_role: bool = True,
     refused: RefusedFields | None = None,
 ) -> bytes:
     """The body of POST /chat/completions. `extra` holds fields that only some servers know; those `refused` are left
@@ -50,11 +52,16 @@ def openai_body(
     given[known.limit_name] = request.max_tokens
     if temperature is not None:
         given["temperature"] = temperature
+    if request.schema is not None:
+        schema: Json = {"name": "answer", "strict": True, "schema": request.schema}
+        given["response_format"] = {"type": "json_schema", "json_schema": schema}
     given = known.kept(given | extra)
     wire = messages(request.messages, vision=vision, refused=known)
     if request.tools and native_tools:
         given["tools"] = tools(request.tools)
-    given["messages"] = wire if native_tools else as_text(wire, request.tools)
+    stated = () if request.tools_stated else request.tools
+    wire = _with_readable_calls(wire) if native_tools else as_text(wire, stated)
+    given["messages"] = wire if system_role else without_system(wire)
     return msgspec.json.encode(given)
 
 
@@ -68,6 +75,16 @@ def _tool(tool: Tool) -> Json:
     return {"type": "function", "function": schema}
 
 
+def without_system(wire: list[Json]) -> list[Json]:
+    """The messages with the system text at the beginning of the first user message, for a model that ignores it."""
+    if not wire or wire[0]["role"] != "system":
+        return wire
+    rest = wire[1:]
+    if not rest or rest[0]["role"] != "user":
+        return [{**wire[0], "role": "user"}, *rest]
+    return [{"role": "user", "content": join_content(wire[0]["content"], rest[0]["content"])}, *rest[1:]]
+
+
 def messages(given: Iterable[Message], *, vision: bool, refused: RefusedFields | None = None) -> list[Json]:
     """The messages on the wire: one system message at the head, tool results apart, neighbours merged."""
     wire: list[Json] = []
@@ -77,7 +94,7 @@ def messages(given: Iterable[Message], *, vision: bool, refused: RefusedFields |
         for wire_message in _wire(message, vision=vision, at_head=at_head, refused=known):
             last = wire[-1] if wire else None
             if last and last["role"] == wire_message["role"] and wire_message["role"] in {"system", "user"}:
-                last["content"] = _join_content(last["content"], wire_message["content"])
+                last["content"] = join_content(last["content"], wire_message["content"])
             else:
                 wire.append(wire_message)
     return wire
@@ -139,6 +156,24 @@ def _call(call: ToolCall, fields: Json) -> Json:
     }
 
 
+def _with_readable_calls(wire: Iterable[Json]) -> list[Json]:
+    """The messages with a name and a JSON object in each call: servers reject others, and a model may write them."""
+    return [
+        message | {"tool_calls": [_readable(call) for call in message["tool_calls"]]}
+        if "tool_calls" in message
+        else message
+        for message in wire
+    ]
+
+
+def _readable(call: Json) -> Json:
+    function = call["function"]
+    arguments, name = function["arguments"], function["name"] or UNREADABLE_CALL
+    if json_object(arguments) is None or not function["name"]:
+        arguments = msgspec.json.encode({"written": arguments}).decode()
+    return {**call, "function": {**function, "name": name, "arguments": arguments}}
+
+
 def _content(message: Message, *, vision: bool) -> str | list[Json]:
     """A string without pictures; else a list of parts in their order."""
     if not vision or not any(isinstance(part, Image) for part in message.parts):
@@ -154,16 +189,6 @@ def _content(message: Message, *, vision: bool) -> str | list[Json]:
             else:
                 content.append({"type": "text", "text": words})
     return content
-
-
-def _join_content(first: str | list[Json], second: str | list[Json]) -> str | list[Json]:
-    if isinstance(first, str) and isinstance(second, str):
-        return "\n\n".join(words for words in (first, second) if words)
-    return _as_list(first) + _as_list(second)
-
-
-def _as_list(content: str | list[Json]) -> list[Json]:
-    return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
 def data_uri(image: Image) -> str:

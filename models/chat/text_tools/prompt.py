@@ -1,33 +1,33 @@
-"""Describes tools in the system message, and writes calls and results as text. Pure: wire messages in and out.
+"""Lists tools in a message, and writes calls and results as text. Pure: wire messages in and out.
 
-The form is that of Hermes and Qwen, which most small models were trained on: `<tool_call>` around one JSON object, and
-`<tool_response>` in a user message, so that roles alternate under any chat template. Foreign text holds neither tag:
-the fence (models.fence) takes their brackets.
+The form of a call is the one that models of 0.5 and 1.5 billion parameters got right most often: one JSON object alone.
+A result is in `<tool_response>` in a user message, as Hermes and Qwen write it, so that roles alternate under any chat
+template. Foreign text does not hold that tag: the fence (models.fence) takes its brackets.
 """
 
 import json
+import re
 from collections.abc import Iterable
 from typing import Any, Final, cast
 
 from foundation.bounded_json import Json
 from models.messages import Tool
+from models.prompts import prompt
 
-_OPENING: Final = """\
-# Tools
-You can call the tools below. To call one, write this on lines of its own, outside any code fence, and then stop:
-<tool_call>
-{"name": "TOOL", "arguments": {"NAME": VALUE}}
-</tool_call>
-Several such blocks in a row make several calls. The results come in the next message, each in <tool_response>.
-Never write a <tool_response> yourself. Answer without a block where no tool is needed.
-"""
-_TYPES: Final = {"string": "string", "integer": "integer", "number": "number", "boolean": "true|false"}
+_SHOWN_OPTIONAL: Final = 2  # fields of a tool that needs none of them
+_STATED: Final = re.compile(r"^([\w.-]+)\(", re.MULTILINE)
 
 
 def tools_text(tools: Iterable[Tool]) -> str:
-    """The instructions and a line for each tool, by name."""
+    """A line for each tool, by name, between the instructions."""
     by_name = sorted(tools, key=lambda tool: tool.name)
-    return "\n".join([_OPENING, *(f"- {signature(tool)} {tool.description}" for tool in by_name)])
+    lines = [f"{signature(tool)}: {tool.description}" for tool in by_name]
+    return "\n".join([prompt("text_tools", "opening"), *lines, prompt("text_tools", "closing")])
+
+
+def stated_names(text: str) -> frozenset[str]:
+    """The names of the tools that a `tools_text` lists."""
+    return frozenset(_STATED.findall(text))
 
 
 def as_text(messages: Iterable[Json], tools: Iterable[Tool]) -> list[Json]:
@@ -38,7 +38,7 @@ def as_text(messages: Iterable[Json], tools: Iterable[Tool]) -> list[Json]:
         plain = _plain(message)
         last = wire[-1] if wire else None
         if last and last["role"] == plain["role"] != "system":
-            last["content"] = _joined(last["content"], plain["content"])
+            last["content"] = join_content(last["content"], plain["content"])
         else:
             wire.append(plain)
     if offered:
@@ -51,11 +51,8 @@ def call_text(name: str, arguments: str) -> str:
     try:
         value: object = json.loads(arguments or "{}")
     except ValueError:
-        return f"<tool_call>\n{arguments}\n</tool_call>"
-    if not name:
-        return f"<tool_call>\n{arguments}\n</tool_call>"
-    body = json.dumps({"name": name, "arguments": value}, ensure_ascii=False)
-    return f"<tool_call>\n{body}\n</tool_call>"
+        return arguments
+    return json.dumps({"name": name, "arguments": value}, ensure_ascii=False) if name else arguments
 
 
 def _plain(message: Json) -> Json:
@@ -71,14 +68,21 @@ def _plain(message: Json) -> Json:
             return dict(message)
 
 
-def _joined(first: str | list[Json], second: str | list[Json]) -> str | list[Json]:
+def join_content(first: str | list[Json], second: str | list[Json]) -> str | list[Json]:
+    """The contents of two neighbouring messages of one role as one, a blank line between texts."""
     if isinstance(first, str) and isinstance(second, str):
         return "\n\n".join(filter(None, (first, second)))
-    return [*_parts(first), *_parts(second)]
+    before, after = _parts(first), _parts(second)
+    if before and after and before[-1]["type"] == after[0]["type"] == "text":  # templates put nothing between texts
+        joined: Json = {"type": "text", "text": f"{before[-1]['text']}\n\n{after[0]['text']}"}
+        return [*before[:-1], joined, *after[1:]]
+    return before + after
 
 
 def _parts(content: str | list[Json]) -> list[Json]:
-    return [{"type": "text", "text": content}] if isinstance(content, str) else content
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}] if content else []
+    return content
 
 
 def _add_to_head(wire: list[Json], text: str) -> None:
@@ -89,28 +93,25 @@ def _add_to_head(wire: list[Json], text: str) -> None:
 
 
 def signature(tool: Tool) -> str:
-    """`read_file(path: string, offset?: integer)`."""
+    """`read_file(path)`: the required fields, or the first optional ones where none is required.
+
+    A small model fills in each field that it sees, so the other optional ones are not shown.
+    """
     properties = cast("Json", tool.parameters.get("properties") or {})
     required = cast("list[str]", tool.parameters.get("required") or [])
-    arguments = ", ".join(
-        f"{name}{'' if name in required else '?'}: {_type(schema)}" for name, schema in properties.items()
-    )
-    return f"{tool.name}({arguments})"
+    shown = [name for name in properties if name in required] or [f"{name}?" for name in properties][:_SHOWN_OPTIONAL]
+    return f"{tool.name}({', '.join(name + _type(properties[name.rstrip('?')]) for name in shown)})"
 
 
 def _type(schema: Any) -> str:
-    if not isinstance(schema, dict):
-        return "any"
-    given = cast("Json", schema)
+    """`: integer`, or the values of an enum; "" for a string."""
+    given = cast("Json", schema) if isinstance(schema, dict) else {}
     if choices := given.get("enum"):
-        return "|".join(json.dumps(choice, ensure_ascii=False) for choice in choices)
+        return f": {'|'.join(json.dumps(choice, ensure_ascii=False) for choice in choices)}"
     kind = given.get("type")
     if kind == "array":
-        name = f"[{_type(given.get('items'))}]"
-    elif kind == "object" and isinstance(given.get("properties"), dict):
+        return ": list"
+    if kind == "object" and isinstance(given.get("properties"), dict):
         inner = cast("Json", given["properties"])
-        name = "{" + ", ".join(f"{key}: {_type(value)}" for key, value in inner.items()) + "}"
-    else:
-        name = _TYPES.get(str(kind), "any")
-    about = given.get("description")
-    return f"{name} ({about})" if about else name
+        return ": {" + ", ".join(f"{key}{_type(value)}" for key, value in inner.items()) + "}"
+    return "" if kind in (None, "string") else f": {kind}"

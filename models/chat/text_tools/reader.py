@@ -1,25 +1,40 @@
 """Parses tool calls out of streamed text. Any cut of the same text gives the same text and the same calls.
 
-A call is `<tool_call>` with a JSON object in it, outside a code fence, inline code and a block quote. Only characters
-that might begin one are held back. A block that ends without its JSON is text where no closing tag came, and a
-malformed call (without a name) where one did.
+A call of an offered tool with fitting arguments counts in any clothing (candidate.py) if it is all that the answer
+holds from there on, and nothing before it says that it is an example. In code, inline code and quotes it is text. In
+tags that only calls have it counts though text follows, which the model made up.
 """
 
 import json
 import re
-from collections.abc import Iterator
-from typing import Any, Final, cast
+from collections.abc import Generator, Iterable, Iterator
+from typing import Final
 from uuid import uuid4
 
-from foundation.bounded_json import BadJson, Json, load_json
 from models.chat.port import TextChunk
-from models.messages import ToolCall
+from models.chat.text_tools.candidate import Candidate, Shape
+from models.chat.text_tools.written_call import WrittenCall, fitting_call
+from models.messages import Tool, ToolCall
 
-_TAGS: Final = ("tool_call", "tool_calls", "function_call")
-_OPENING: Final = re.compile(r"<(tool_calls?|function_call)>\s{0,40}(?:```(?:json)?\s{0,40})?[\[{]")
-_BEGUN: Final = re.compile(r"<(tool_calls?|function_call)>\s{0,40}(?:`{1,3}(?:j|js|jso|json)?\s{0,40})?")
+MAX_LEAD: Final = 600  # characters before a call that has no tags of its own
+MAX_LEAD_OF_MISTAKE: Final = 200  # characters before a malformed call: it is nearly the whole answer
+MAX_REJECTED: Final = 16  # long stretches that turned out to be text: from then on nothing is held back
+_LONG: Final = 1_000  # characters
 _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
-MOST_ENDS: Final = 16  # closing tags in a block that are looked at, before it counts as malformed
+_OPENER: Final = re.compile(r"[{\[`~_A-Za-z]")
+_NEXT: Final = re.compile(r"\n|(?<=\s)[<\[]")
+_EXPLAINS: Final = re.compile(
+    r"\b(?:looks? like|examples?|for instance|e\.g\.|such as|formats?|forms?|syntax|something like|as follows|like this"
+    r"|would (?:be|write|look|emit)|payload|section|documentation|writes?|emits?)\b"
+    r"|例如|示例|例子|比如|格式|如下|写法|样子|类似|形式|比较",
+    re.IGNORECASE,
+)
+_ASKS_FOR_DATA: Final = re.compile(
+    r"(?<![.\w])(?:json|ya?ml|xml|schema|config\w*|payload|snippet|template|definition|examples?|sample)\b"
+    r"|格式|示例|例子|配置|JSON",
+    re.IGNORECASE,
+)
+_ASKS_FOR_CALL: Final = re.compile(r"\b(?:tool|function)[ _-]?calls?\b|工具调用|函数调用|调用格式", re.IGNORECASE)
 
 
 class TextCallReader:
@@ -28,96 +43,117 @@ class TextCallReader:
     `calls` counts the calls so far; `is_over`: text follows them, and the model should have waited instead.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, tools: Iterable[Tool] = (), question: str = "") -> None:
+        """`question` is the user's message, which may ask for such a text."""
         self.calls = 0
         self.is_over = False
-        self._held = ""
+        self._tools = {tool.name: tool for tool in tools}
+        self._wants_data = _ASKS_FOR_DATA.search(question) is not None
+        self._wants_call = self._wants_data and _ASKS_FOR_CALL.search(question) is not None
+        self._candidate: Candidate | None = None
+        self._said = ""  # the end of the text so far
+        self._chars = 0  # of the text so far
         self._line = ""  # the present line, as far as it was given out
         self._fence = ""  # the open code fence
-        self._tag = ""  # of the open block
-        self._opening = ""  # how the open block began
-        self._searched: int = 0  # characters of the open block
-        self._ends: int = 0  # closing tags seen in it
+        self._is_muted = False  # after a value that is no call, until an empty line
+        self._explains = False  # the answer holds a call that is an example
+        self._rejected = 0
 
     def feed(self, text: str) -> Iterator[TextChunk | ToolCall]:
-        self._held += text
-        while self._held:
-            before = len(self._held), self._tag, self._searched
-            yield from self._inside() if self._tag else self._outside()
-            if (len(self._held), self._tag, self._searched) == before:
+        pending = text
+        while pending and not self.is_over:
+            if (candidate := self._candidate) is None:
+                pending = yield from self._outside(pending)
+            elif (shape := candidate.feed(pending)) is Shape.OPEN:
                 return
+            else:
+                pending = yield from self._settle(candidate, shape)
 
     def finish(self) -> Iterator[TextChunk | ToolCall]:
-        """What was held back: complete JSON without its closing tag is a call, everything else is text."""
-        if self._tag and (value := _decoded(self._held.strip().removesuffix("```"))) is not None:
-            self._tag = self._held = ""
-            yield from self._called(value)
-            return
-        rest = (self._opening if self._tag else "") + self._held
-        self._held = self._tag = ""
-        yield from self._say(rest)
+        """Yields what was held back: the calls, or text."""
+        while (candidate := self._candidate) is not None:
+            rest = yield from self._settle(candidate, candidate.close())
+            yield from self.feed(rest)
 
-    def _outside(self) -> Iterator[TextChunk | ToolCall]:
-        at = self._held.find("<")
-        if at != 0:
-            text, self._held = (self._held, "") if at < 0 else (self._held[:at], self._held[at:])
-            yield from self._say(text)
-            return
-        may_call = self._may_call()
-        match = _OPENING.match(self._held) if may_call else None
-        if match is None:
-            if not (may_call and _may_begin(self._held)):
-                text, self._held = self._held[0], self._held[1:]
-                yield from self._say(text)
-        else:
-            self._tag, end = match[1], match.end() - 1
-            self._opening, self._held = self._held[:end], self._held[end:]
-            self._searched = self._ends = 0
+    def _outside(self, text: str) -> Generator[TextChunk, None, str]:
+        """Gives text out up to where a call may begin; returns the rest."""
+        if self._may_open(text[0]):
+            self._candidate = Candidate(self._tools, may_echo=self._chars == 0 or not self._said.strip())
+            return text
+        match = _NEXT.search(text, 1) if text[0] != "\n" else None
+        end = 1 if text[0] == "\n" else len(text) if match is None else match.start()
+        indent = len(text) - len(text.lstrip(" "))
+        if not self._line.strip() and 0 < indent < end:
+            end = indent
+        yield from self._say(text[:end])
+        return text[end:]
 
-    def _may_call(self) -> bool:
-        if self._fence or self._line.lstrip().startswith(">") or self._line.count("`") % 2:
+    def _may_open(self, char: str) -> bool:
+        if not self._tools or self._fence or self._rejected >= MAX_REJECTED:
             return False
-        return not self._line or self._line[-1].isspace()
+        line = self._line
+        if char in "<[" and (not line or line[-1].isspace()) and not line.startswith("    "):
+            return not (line.lstrip().startswith(">") or line.count("`") % 2)
+        return self._is_free and len(line) <= 3 and _OPENER.match(char) is not None
 
-    def _inside(self) -> Iterator[TextChunk | ToolCall]:
-        closing = f"</{self._tag}>"
-        at = self._held.find(closing, self._searched)
-        if at < 0:
-            self._searched = max(0, len(self._held) - len(closing) + 1)
-            return
-        block, self._searched = self._held[:at], at + 1
-        self._ends += 1
-        body = block.strip().removesuffix("```").rstrip()
-        value = _decoded(body)
-        if value is None and self._ends < MOST_ENDS and _ends_in_string(body) and not block.endswith("\n"):
-            return  # the tag is quoted in an argument
-        self._tag, self._held = "", self._held[at + len(closing) :].removeprefix("\n")
-        if value is not None:
-            yield from self._called(value)
-        else:
-            self.calls += 1
-            yield ToolCall(_new_id(), "", body)
+    @property
+    def _is_free(self) -> bool:
+        """Whether a call without tags of its own may begin here."""
+        return not (self._line.strip() or self._is_muted or self._explains)
 
-    def _called(self, value: object) -> Iterator[ToolCall]:
-        for item in cast("list[object]", value) if isinstance(value, list) else [value]:
+    def _settle(self, candidate: Candidate, shape: Shape) -> Generator[TextChunk | ToolCall, None, str]:
+        """Yields the calls of the stretch, or its first character as text; returns the rest, which is read again."""
+        is_followed = shape is Shape.FOLLOWED
+        calls = self._judge(candidate, is_followed=is_followed) if shape is not Shape.TEXT else []
+        if not calls:
+            return (yield from self._reject(candidate))
+        self._candidate, self.is_over = None, is_followed
+        for call in calls:
             self.calls += 1
-            yield _call(item)
-        self._line = ""
+            yield call
+        return ""
+
+    def _reject(self, candidate: Candidate) -> Generator[TextChunk, None, str]:
+        self._candidate, text = None, candidate.text
+        self._is_muted = self._is_muted or text[0] in "{[`~"
+        self._explains = self._explains or bool(candidate.calls)
+        self._rejected += len(text) > _LONG
+        yield from self._say(text[0])
+        return text[1:]
+
+    def _judge(self, candidate: Candidate, *, is_followed: bool) -> list[ToolCall]:
+        """The calls that are made, malformed ones among them; none if the stretch is text."""
+        is_marked = candidate.is_marked and not candidate.is_fenced
+        lead = self._said.strip()
+        if not (candidate.is_marked or candidate.is_whole_echo or self._is_free):
+            return []
+        if (is_followed and not is_marked) or _EXPLAINS.search(lead.rpartition("\n\n")[2][-300:]):
+            return []
+        fitting = [fitting_call(call, self._tools) for call in candidate.calls]
+        if fitting and all(fitting) and not candidate.is_damaged:
+            is_text = not is_marked and (self._chars > MAX_LEAD or self._wants_call)
+            return [] if is_text else [_tool_call(call) for call in fitting if call]
+        if len(lead) > MAX_LEAD_OF_MISTAKE or (self._wants_data and not is_marked):
+            return []
+        if candidate.is_damaged or not candidate.calls:
+            return [ToolCall(_new_id(), "", candidate.body)] if is_marked or candidate.is_whole_echo else []
+        is_explicit = candidate.is_marked or all(call.is_explicit for call in candidate.calls)
+        return [_tool_call(call) for call in candidate.calls] if is_explicit else []
 
     def _say(self, text: str) -> Iterator[TextChunk]:
         """Gives text out, and follows lines and code fences."""
         if not text:
             return
-        self.is_over = self.is_over or (self.calls > 0 and not text.isspace())
+        self._said, self._chars = (self._said + text)[-2 * MAX_LEAD :], self._chars + len(text)
         *lines, last = text.split("\n")
         for line in lines:
             self._end_line(self._line + line)
             self._line = ""
         self._line += last
-        if not self.calls or self.is_over:
-            yield TextChunk(text)
+        yield TextChunk(text)
 
     def _end_line(self, line: str) -> None:
+        self._is_muted = self._is_muted and bool(line.strip())
         match = _FENCE.match(line)
         if match is None:
             return
@@ -127,41 +163,8 @@ class TextCallReader:
             self._fence = ""
 
 
-def _may_begin(held: str) -> bool:
-    """Whether more text could make a call of it."""
-    return any(f"<{tag}>".startswith(held) for tag in _TAGS) or _BEGUN.fullmatch(held) is not None
-
-
-def _decoded(body: str) -> object | None:
-    """The object or list of objects in it; None where it is neither."""
-    try:
-        value: object = load_json(body, strict=False)  # small models leave line breaks in strings as they are
-    except BadJson:
-        return None
-    return cast("object", value) if isinstance(value, dict | list) and value else None
-
-
-def _ends_in_string(body: str) -> bool:
-    try:
-        json.loads(body, strict=False)
-    except json.JSONDecodeError as error:
-        return error.msg.startswith("Unterminated string")
-    except RecursionError:
-        return False
-    return False
-
-
-def _call(value: object) -> ToolCall:
-    """The call of a decoded object; without a name where it has none."""
-    given = cast("Json", value) if isinstance(value, dict) else {}
-    if isinstance(inner := given.get("function"), dict):
-        given = cast("Json", inner)
-    name: Any = given.get("name") or given.get("tool")
-    arguments = next((given[key] for key in ("arguments", "parameters", "args") if key in given), "{}")
-    if not isinstance(name, str):
-        return ToolCall(_new_id(), "", json.dumps(value, ensure_ascii=False))
-    written = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
-    return ToolCall(_new_id(), name.strip(), written)
+def _tool_call(call: WrittenCall) -> ToolCall:
+    return ToolCall(_new_id(), call.name, call.unreadable or json.dumps(call.arguments, ensure_ascii=False))
 
 
 def _new_id() -> str:

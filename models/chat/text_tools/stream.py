@@ -1,21 +1,29 @@
-"""Streams an answer whose tools are offered natively or in text, and falls back to text where a server rejects them."""
+"""Streams an answer and reads the calls that its text holds, whether tools are offered natively or in text.
 
+Falls back to text where a server rejects tools.
+"""
+
+import re
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing
+from typing import Final
 
 from models.chat.port import (
     AnswerEnd,
     AnswerError,
     Event,
     Profile,
+    ReasoningChunk,
     StopReason,
     TextChunk,
     TextWasReasoning,
     ToolsRefused,
 )
 from models.chat.text_tools.reader import TextCallReader
-from models.messages import Request, ToolCall
+from models.messages import Request, Role, Text, ToolCall
+from models.repetition import RepetitionGuard
 
+_REPETITION: Final = re.compile(r"\brepeat\w*|\btimes\b|\blines of\b|重复|[次遍]", re.IGNORECASE)
 Send = Callable[[Request], AsyncGenerator[Event, None]]
 
 
@@ -27,28 +35,32 @@ async def stream_answer(
     Where the server rejects tools before its first word, ToolsRefused comes first, and the request is sent again with
     the tools in text.
     """
-    if request.tools and profile().tools:
-        refusal: AnswerError | None = None
-        async with aclosing(send(request)) as events:
-            async for event in events:
-                if isinstance(event, AnswerError) and event.code == "no_tools" and call_in_text is not None:
-                    refusal = event
-                    break
-                yield event
-        if refusal is None or call_in_text is None:
-            return
-        call_in_text()
-        yield ToolsRefused(refusal.message)
-    answer = _calls_in_text(send(request)) if request.tools and profile().text_tools else send(request)
-    async with aclosing(answer) as events:
+    refusal: AnswerError | None = None
+    may_refuse = bool(request.tools) and profile().tools and call_in_text is not None
+    async with aclosing(_answer(request, profile(), send)) as events:
+        async for event in events:
+            if may_refuse and isinstance(event, AnswerError) and event.code == "no_tools":
+                refusal = event
+                break
+            yield event
+    if refusal is None or call_in_text is None:
+        return
+    call_in_text()
+    yield ToolsRefused(refusal.message)
+    async with aclosing(_answer(request, profile(), send)) as events:
         async for event in events:
             yield event
 
 
-async def _calls_in_text(stream: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
+async def _answer(request: Request, profile: Profile, send: Send) -> AsyncGenerator[Event, None]:
     """The events with calls for the text that is one. What a model adds after its calls is cut off with the answer."""
-    answer = _TextAnswer()
-    async with aclosing(stream) as events:
+    question = _question(request)
+
+    def new_reader() -> TextCallReader | None:
+        return TextCallReader(request.tools, question) if request.tools and profile.calls_tools else None
+
+    answer = _TextAnswer(new_reader, stops_loops=not (request.may_repeat or wants_repetition(question)))
+    async with aclosing(send(request)) as events:
         async for event in events:
             for shown in answer.take(event):
                 yield shown
@@ -56,40 +68,77 @@ async def _calls_in_text(stream: AsyncGenerator[Event, None]) -> AsyncGenerator[
                 return
 
 
-class _TextAnswer:
-    """One answer. Its calls come at its end, so that an answer that breaks off has none."""
+def _question(request: Request) -> str:
+    """The user's own words in the newest message of the user."""
+    message = next((message for message in reversed(request.messages) if message.role is Role.USER), None)
+    parts = message.parts if message else ()
+    return "\n".join(part.text for part in parts if isinstance(part, Text) and not part.injected)
 
-    def __init__(self) -> None:
-        self._reader = TextCallReader()
+
+def wants_repetition(question: str) -> bool:
+    """Whether the user may want the same text many times."""
+    return _REPETITION.search(question) is not None
+
+
+class _TextAnswer:
+    """One answer. Its written calls come at its end, so that an answer that breaks off has none.
+
+    Calls of the server's own win: a call that is written beside one is the same call. A model in a loop is stopped.
+    """
+
+    def __init__(self, new_reader: Callable[[], TextCallReader | None], *, stops_loops: bool) -> None:
+        self._new_reader = new_reader
+        self._reader = new_reader()
         self._calls: list[ToolCall] = []
+        self._has_native = False
+        self._stops_loops = stops_loops
+        self._guard, self._reasoning_guard = RepetitionGuard(), RepetitionGuard()
         self.is_over = False
 
     def take(self, event: Event) -> Iterator[Event]:
         match event:
             case TextChunk(text=text):
-                yield from self._text(self._reader.feed(text))
-                if self._reader.is_over:
-                    self.is_over = True
-                    yield from (*self._calls, AnswerEnd(StopReason.TOOL_CALLS))
+                yield from self._text(self._reader.feed(text) if self._reader else iter((event,)))
+                if self._reader and self._reader.is_over:
+                    yield from self._end(*self._calls, AnswerEnd(StopReason.TOOL_CALLS))
+                elif self._stops_loops and self._guard.feed(text):
+                    yield from (*self._rest(), *self._end(AnswerEnd(StopReason.REPETITION)))
+            case ReasoningChunk(text=text):
+                yield event
+                if self._stops_loops and self._reasoning_guard.feed(text):
+                    yield from (*self._rest(), *self._end(AnswerEnd(StopReason.REPETITION)))
+            case ToolCall():
+                self._has_native = True
+                yield event
             case TextWasReasoning():
-                yield from self._text(self._reader.finish())
-                self._reader, self._calls = TextCallReader(), []
+                yield from self._rest()
+                self._reader, self._calls, self._guard = self._new_reader(), [], RepetitionGuard()
                 yield event
             case AnswerEnd(reason=reason):
-                yield from self._text(self._reader.finish())
-                if self._calls and reason is not StopReason.CANCELLED:
+                yield from self._rest()
+                if self._calls and not self._has_native and reason is not StopReason.CANCELLED:
                     yield from (*self._calls, AnswerEnd(StopReason.TOOL_CALLS))
                 else:
                     yield event
             case AnswerError():
-                yield from self._text(self._reader.finish())
-                yield event
+                yield from (*self._rest(), event)
             case _:
                 yield event
 
+    def _end(self, *events: Event) -> Iterator[Event]:
+        self.is_over = True
+        yield from events
+
+    def _rest(self) -> Iterator[TextChunk]:
+        yield from self._text(self._reader.finish() if self._reader else iter(()))
+
     def _text(self, pieces: Iterator[TextChunk | ToolCall]) -> Iterator[TextChunk]:
+        """The text of the pieces, as one; the calls are kept for the end."""
+        text = ""
         for piece in pieces:
             if isinstance(piece, ToolCall):
                 self._calls.append(piece)
             elif not self._calls:
-                yield piece
+                text += piece.text
+        if text:
+            yield TextChunk(text)

@@ -13,7 +13,7 @@ from foundation.errors import Misuse
 from foundation.paths import Workspace
 from models.settings import ModelSettings
 from tests.agent.sessions import asked, open_session, turn
-from tests.loopback import Loopback, chat
+from tests.loopback import Loopback, chat, varied
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
 SETTINGS = ModelSettings(window=20_000, tools=False, retries=0)
@@ -60,7 +60,7 @@ async def compact(session: Session, line: str) -> str:
 async def talked(session: Session, server: Loopback) -> None:
     for number in range(8):
         about = "The boiler needs valve V-77 in March. " if number == 2 else ""
-        server.answers_all(lambda _, about=about: chat(about + "More of the garden and its beds. " * 60))
+        server.answers_all(lambda _, about=about: chat(about + varied("More of the garden and its beds. ", 60)))
         await turn(session, f"Question {number}")
 
 

@@ -13,7 +13,7 @@ from foundation.errors import Misuse, TemporaryFailure
 from foundation.paths import Workspace
 from models.settings import ModelSettings
 from tests.agent.sessions import asked, open_session, turn
-from tests.loopback import Loopback, chat
+from tests.loopback import Loopback, chat, varied
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
 (COMPACT,) = [command for command in COMMANDS if command.name == "compact"]
@@ -31,7 +31,7 @@ async def compact(session: Session) -> str:
 async def test_the_next_request_begins_with_the_last_one_again(
     workspace: Workspace, server: Loopback, tmp_path: Path
 ) -> None:
-    server.answers_all(lambda _: chat("Fine. " + "More. " * 200))
+    server.answers_all(lambda _: chat("Fine. " + varied("More. ", 200)))
     session = open_session(workspace, tmp_path, server, models=SETTINGS)
     for number in range(6):
         await turn(session, f"Question {number}")
@@ -52,7 +52,7 @@ async def test_the_next_request_begins_with_the_last_one_again(
 
 
 async def test_the_mark_of_an_undo_is_nobodys_summary(workspace: Workspace, server: Loopback, tmp_path: Path) -> None:
-    server.answers_all(lambda _: chat("Fine. " + "More. " * 200))
+    server.answers_all(lambda _: chat("Fine. " + varied("More. ", 200)))
     session = open_session(workspace, tmp_path, server, models=SETTINGS)
     for number in range(6):
         await turn(session, f"Question {number}")
@@ -71,7 +71,7 @@ async def test_the_mark_of_an_undo_is_nobodys_summary(workspace: Workspace, serv
 async def test_nothing_is_undone_while_the_model_answers(
     workspace: Workspace, server: Loopback, tmp_path: Path
 ) -> None:
-    server.answers_all(lambda _: chat("Fine. " + "More. " * 200))
+    server.answers_all(lambda _: chat("Fine. " + varied("More. ", 200)))
     session = open_session(workspace, tmp_path, server, models=SETTINGS)
     for number in range(6):
         await turn(session, f"Question {number}")

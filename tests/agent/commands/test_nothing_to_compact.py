@@ -13,7 +13,7 @@ from context.settings import ContextSettings
 from foundation.paths import Workspace
 from models.settings import ModelSettings
 from tests.agent.sessions import open_session, turn
-from tests.loopback import Loopback, chat
+from tests.loopback import Loopback, chat, varied
 
 OWN = " ".join(f"Valve {number} opens at {number + 20} degrees, and I want it in the plan." for number in range(40))
 
@@ -42,7 +42,7 @@ async def test_where_only_the_persons_own_words_remain(session: Session, server:
 
 
 async def test_where_every_turn_has_left(session: Session, server: Loopback) -> None:
-    server.answers_all(lambda _: chat("The boiler is in the cellar, beside the meter. " * 200))
+    server.answers_all(lambda _: chat(varied("The boiler is in the cellar, beside the meter. ", 200)))
     await turn(session, "Where is the boiler? I keep asking.")
     assert "left for" in await _compact(session)
     said = await _compact(session)
@@ -57,7 +57,7 @@ async def test_where_a_summary_would_be_as_long(session: Session, server: Loopba
 
 
 async def test_while_an_answer_is_written(session: Session, server: Loopback) -> None:
-    server.answers_all(lambda _: chat("In the cellar. " * 300))
+    server.answers_all(lambda _: chat(varied("In the cellar. ", 300)))
     await turn(session, "Where is it?")
     events = session.send("And now?")
     assert isinstance(await anext(events), UserStored)

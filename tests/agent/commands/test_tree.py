@@ -14,7 +14,7 @@ from context.settings import ContextSettings
 from foundation.paths import Workspace
 from tests.agent.conftest import Run
 from tests.agent.sessions import calls, open_session, turn
-from tests.loopback import Loopback, chat
+from tests.loopback import Loopback, chat, varied
 
 
 @pytest.fixture
@@ -139,7 +139,9 @@ def test_the_command_line_draws_the_tree(run: Run) -> None:
 
 
 async def test_a_printed_day_takes_a_line(session: Session, server: Loopback) -> None:
-    server.plays(chat("The lamp of Morwenna burns whale oil, 12 litres a night, as its log of 1871 tells. " * 40))
+    server.plays(
+        chat(varied("The lamp of Morwenna burns whale oil, 12 litres a night, as its log of 1871 tells. ", 40))
+    )
     await turn(session, "What does the log say about the lamp, the oil, the storm and the harbour?" * 8)
     outcome = await registry.run(session, "/tree")
     assert isinstance(outcome, OpenPicker)

@@ -68,7 +68,7 @@ def test_a_message_that_is_too_long_for_the_most_tokens_is_kept_and_not_sent(run
 
 
 def test_an_answer_that_passes_the_most_tokens_is_stopped_and_kept(run: Run, server: ChatServer) -> None:
-    server.plays(stream(*(data(delta(content="several words of an answer ")) for _ in range(2_000)), Stall()))
+    server.plays(stream(*(data(delta(content=f"several words of answer {n} ")) for n in range(2_000)), Stall()))
     said = run("--model", server.spec, "-p", "--max-tokens", "6000", "tea?", "--json")
     assert said.status == 4
     assert said.json["text"].startswith("several words")

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.agent.conftest import Run
-from tests.loopback import Cut, Loopback, Reply, Stall, chat, data, delta, json_reply, stream
+from tests.loopback import Cut, Loopback, Reply, Stall, chat, data, delta, json_reply, stream, varied
 from tests.paths import ROOT
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
@@ -113,7 +113,9 @@ def test_ctrl_c_stops_the_answer_keeps_it_and_is_130(run: Run, root: Path, serve
 
 
 def test_a_reader_that_leaves_stops_the_answer_quietly(run: Run, root: Path, server: ChatServer) -> None:
-    server.plays(stream(*(data(delta(content="word " * 2000)) for _ in range(50)), data(delta("stop")), data("[DONE]")))
+    server.plays(
+        stream(*(data(delta(content=varied("word ", 1000))) for _ in range(50)), data(delta("stop")), data("[DONE]"))
+    )
     words = ["--workspace", str(root), "--model", spec(server), "-p", "hi"]
     with subprocess.Popen(
         [sys.executable, "-m", "agent.cli", *words], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE

@@ -28,7 +28,7 @@ from models.messages import ToolCall
 from models.settings import ModelSettings
 from tests.agent.sessions import asked, calls, only, told
 from tests.agent.turn.event_order import assert_in_order
-from tests.loopback import Loopback, chat
+from tests.loopback import Loopback, chat, varied
 
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="the commands are those of a POSIX shell"),
@@ -88,10 +88,10 @@ async def test_each_event_has_its_fields_and_no_keys(
         pre_compact=on(keep), stop=on(keep), session_end=on(keep),
     )  # fmt: skip
     (workspace.root / "a.txt").write_text("Hello")
-    server.plays(calls("read_file", path="a.txt"), chat("It says Hello. " * 200))
+    server.plays(calls("read_file", path="a.txt"), chat(varied("It says Hello. ", 200)))
     await turn(session, "Read it. <private>Not this.</private>")
     for _ in range(3):
-        server.plays(chat("And so on. " * 200))
+        server.plays(chat(varied("And so on. ", 200)))
         await turn(session, "More")
     assert await session.compaction.run()
     await session.close()

@@ -16,7 +16,7 @@ from memory.search.query.query import NOTE, Query
 from memory.settings import ObserveSettings
 from models.settings import ModelSettings
 from tests.agent.sessions import calls, open_session, turn
-from tests.loopback import Loopback, chat
+from tests.loopback import Loopback, chat, varied
 
 MODELS = ModelSettings(tools=True, window=16_384, retries=0)
 CONTEXT = ContextSettings(working_tokens=4_000)
@@ -35,7 +35,7 @@ def opened(workspace: Workspace, tmp_path: Path, server: Loopback, *, on: bool =
 async def talk(session: Session, server: Loopback, most: int = 30) -> list[Any]:
     """Says something until a compaction."""
     for number in range(most):
-        server.plays(chat(f"Queue {number} is slow and wide. " * 60))
+        server.plays(chat(varied(f"Queue {number} is slow and wide. ", 60)))
         events = await turn(session, f"Tell me of queue {number}.")
         await session.background.idle()
         if any(isinstance(event, Compacted) for event in events):

@@ -132,7 +132,8 @@ async def test_a_real_server_makes_one_too(
     scripted_llama: Scripted,  # noqa: F811
 ) -> None:
     reply = (
-        '{"observations": [{"entry": 1, "type": "discovery", "importance": "decision", "title": "HTTP_BACKOFF set"}]}'
+        '{"observations": [{"entry": 1, "type": "discovery", "importance": "decision", "title": "HTTP_BACKOFF set",'
+        ' "facts":[], "narrative":"", "concepts":[], "read":[], "changed":[]}]}'
     )
     real = scripted_llama(reply, context=8_192)
     settings = ObserveSettings(model=f"openai:noter@{real.address}/v1")

@@ -12,7 +12,7 @@ from foundation.paths import Workspace
 from memory.settings import ObserveSettings
 from models.settings import ModelSettings
 from tests.agent.sessions import asked, calls, open_session, turn
-from tests.loopback import Loopback, chat
+from tests.loopback import Loopback, chat, varied
 
 DECISION = "We decided to keep SQLite for the queue of jobs."
 SOURCE = (
@@ -76,7 +76,7 @@ async def test_a_compaction_that_joins_no_summaries_leaves_index_and_summaries_a
     session = open_session(workspace, tmp_path, server, models=models, context=context)
     ends: list[list[dict[str, Any]]] = []  # the messages of the first request of each epoch
     for number in range(60):
-        server.plays(chat(f"Queue {number} is slow and wide. " * 50))
+        server.plays(chat(varied(f"Queue {number} is slow and wide. ", 50)))
         events = await turn(session, f"We decided to give queue {number} the port {4000 + number}.")
         await session.background.idle()
         if any(isinstance(event, Compacted) for event in events):
@@ -119,7 +119,7 @@ async def test_nothing_is_observed_by_a_look_at_the_request(
 ) -> None:
     off = ObserveSettings(rules=False)
     session = open_session(workspace, tmp_path, server, models=MODELS, observe=off)
-    server.plays(*[chat("And more of it was said here. " * 200)] * 9)
+    server.plays(*[chat(varied("And more of it was said here. ", 200))] * 9)
     for number in range(9):
         await turn(session, f"{DECISION} Number {number}.")
     await session.close()

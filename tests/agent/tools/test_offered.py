@@ -9,6 +9,7 @@ from agent.commands import registry
 from agent.commands.results import TextResult
 from agent.events import Notice
 from agent.session import Session
+from agent.tools.settings import ToolSettings
 from agent.tools.window_room import KEPT_FIRST
 from foundation.paths import Workspace
 from models.chat.port import Profile
@@ -57,7 +58,7 @@ async def test_tools_that_a_small_window_leaves_out_are_named_once_and_in_the_re
     workspace: Workspace, tmp_path: Path, server: Loopback
 ) -> None:
     small = ModelSettings(window=5_000, tools=True, retries=0)
-    session = open_session(workspace, tmp_path, server, models=small)
+    session = open_session(workspace, tmp_path, server, models=small, tools=ToolSettings(offer="all"))
     server.answers_all(lambda _: chat("Good."))
     box, seen = session.toolbox, await turn(session, "Hello.")
     offered = len(box.offered(session.profile))

@@ -13,7 +13,7 @@ from foundation.paths import Workspace
 from memory.search import Query
 from models.settings import ModelSettings
 from tests.agent.sessions import asked, only, open_session, turn
-from tests.loopback import Loopback, chat
+from tests.loopback import Loopback, chat, varied
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
 MODELS = ModelSettings(window=8_000, tools=False, retries=0)
@@ -24,7 +24,7 @@ async def until_it_compacts(session: Session, server: Loopback) -> list[Any]:
     """The model says the build's id once; the model that summarises leaves it out."""
     for number in range(20):
         said = f"The id of the build is {BUILD}. " if number == 1 else ""
-        server.answers_all(lambda _, said=said: chat(said + "The boiler's valve is by the window. " * 40))
+        server.answers_all(lambda _, said=said: chat(said + varied("The boiler's valve is by the window. ", 40)))
         seen = await turn(session, f"Message {number} on the boiler")
         if any(isinstance(event, Compacted | Notice) for event in seen):
             return seen

@@ -12,7 +12,7 @@ from agent.session import Session
 from foundation.paths import Workspace
 from models.settings import ModelSettings
 from tests.agent.sessions import asked, only, open_session, turn
-from tests.loopback import Loopback, chat
+from tests.loopback import Loopback, chat, varied
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
 
@@ -38,7 +38,7 @@ class BranchedTalk:
 
 @pytest.fixture
 async def branched(workspace: Workspace, server: Loopback, tmp_path: Path) -> AsyncIterator[BranchedTalk]:
-    server.answers_all(lambda _: chat("Fine. " + "More of the garden. " * 80))
+    server.answers_all(lambda _: chat("Fine. " + varied("More of the garden. ", 80)))
     models = ModelSettings(window=20_000, tools=False, retries=0)
     session = open_session(workspace, tmp_path, server, models=models)
     held = BranchedTalk(session, server)

@@ -8,9 +8,13 @@ import pytest
 from agent.events import PermissionRequested
 from agent.permissions.action import PermissionAnswer
 from agent.session import Session
+from context.compaction.projection import summary_entries
 from foundation.paths import Workspace
+from foundation.privacy import clear
 from memory.origin import DERIVED_FROM, Origin
+from memory.records import EntryDraft, EntryKind
 from memory.search import Query
+from models.messages import Role
 from models.settings import ModelSettings
 from tests.agent.sessions import calls, open_session, several_calls
 from tests.loopback import Loopback, chat
@@ -88,3 +92,33 @@ async def test_what_a_model_adds_is_evidence(session: Session, server: Loopback)
     await send(session, KEY)
     hits = session.memory.search.query(Query(text="which type of key does the lock take")).hits
     assert hits[0].origin is Origin.ASSISTANT
+
+
+async def test_a_malformed_call_and_its_correction_are_no_evidence(session: Session, server: Loopback) -> None:
+    written = '{"name": "greenhouse", "arguments": {"key": "blue door"}}'
+    server.plays(chat(written), chat("Behind the door."), chat("Noted."))
+    await send(session, "Where is the greenhouse key?")
+    conversations = session.memory.conversations
+    latest = conversations.latest()
+    assert latest is not None and latest.leaf is not None
+    entries = conversations.branch(latest.leaf).entries
+    correction = next(entry for entry in entries if entry.speaker == "greenhouse")
+    assert correction.meta["malformed"] is True and not correction.is_evidence
+    assert all(entry.is_evidence for entry in entries if entry is not correction)
+    hits = session.memory.search.query(Query(text="There is no tool greenhouse", limit=20)).hits
+    assert correction.id not in {hit.entry_id for hit in hits}
+    assert all("no tool" not in entry.text for entry in summary_entries(entries, lambda entry: entry.text or ""))
+
+
+async def test_a_written_call_of_an_earlier_version_is_not_recalled(session: Session, server: Loopback) -> None:
+    written = '{"name": "greenhouse", "arguments": {"key": "blue door"}}'
+    conversation = session.memory.conversations.new(clear("old"))
+    draft = EntryDraft(
+        conversation=conversation.seq, parent=None, kind=EntryKind.MESSAGE, role=Role.ASSISTANT, text=clear(written)
+    )
+    entry = session.memory.conversations.append(draft)
+    assert not entry.is_evidence
+    server.plays(chat("I do not know."))
+    await send(session, "Where is the greenhouse key of the blue door?")
+    (sent,) = [post.json for post in server.posts if post.path.endswith("/completions")]
+    assert "arguments" not in str(sent["messages"][1:])

@@ -23,7 +23,8 @@ async def say(session: Session, server: Loopback, text: str) -> str:
 
 
 def head(server: Loopback) -> str:
-    return str(asked(server)[-1].json["messages"][0]["content"])
+    """The system message, and the first user message, which the head opens."""
+    return "\n".join(message["content"] for message in asked(server)[-1].json["messages"][:2])
 
 
 async def test_the_last_summary_goes_along_and_is_said_and_counted(

@@ -16,7 +16,7 @@ from context.settings import ContextSettings
 from foundation.paths import Workspace
 from models.settings import ModelSettings
 from tests.agent.sessions import open_session, turn
-from tests.loopback import Loopback, Stall, chat, chat_bytes, stream
+from tests.loopback import Loopback, Stall, chat, chat_bytes, stream, varied
 
 MODELS = ModelSettings(window=20_000, tools=False, retries=0)
 Windows = tuple[Session, Session]
@@ -26,7 +26,7 @@ Windows = tuple[Session, Session]
 async def windows(workspace: Workspace, tmp_path: Path, server: Loopback) -> AsyncIterator[Windows]:
     """Two sessions on a conversation of three turns."""
     settings = ContextSettings(recall=False)
-    server.answers_all(lambda _: chat("The boiler is in the cellar. " * 20))
+    server.answers_all(lambda _: chat(varied("The boiler is in the cellar. ", 20)))
     first = open_session(workspace, tmp_path, server, models=MODELS, context=settings)
     for number in range(3):
         await turn(first, f"Question {number}")

@@ -10,7 +10,7 @@ from context.settings import ContextSettings
 from foundation.paths import Workspace
 from models.settings import ModelSettings
 from tests.agent.sessions import open_session, turn
-from tests.loopback import Loopback, chat
+from tests.loopback import Loopback, chat, varied
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
 
@@ -53,7 +53,7 @@ async def talk(session: Session, server: Loopback) -> tuple[list[object], int]:
     """Turns until one compacts, or says why not; their events, and how many compactions there were."""
     seen: list[object] = []
     for number in range(20):
-        server.answers_all(lambda _, n=number: chat(f"Answer {n}: " + "the boiler is in the cellar. " * 60))
+        server.answers_all(lambda _, n=number: chat(f"Answer {n}: " + varied("the boiler is in the cellar. ", 60)))
         events = await turn(session, f"Question {number}")
         assert any(isinstance(event, AnswerStored) for event in events), events[-1]
         seen += events

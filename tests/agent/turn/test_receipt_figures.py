@@ -14,7 +14,7 @@ from context.settings import ContextSettings
 from foundation.paths import Workspace
 from models.settings import ModelSettings
 from tests.agent.sessions import calls, open_session, turn
-from tests.loopback import Loopback, Received, Reply, chat, json_reply
+from tests.loopback import Loopback, Received, Reply, chat, json_reply, varied
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
 FILES = 40
@@ -118,7 +118,7 @@ async def test_a_compaction_by_hand_counts_the_tools_as_the_report_does(
     workspace: Workspace, server: Loopback, tmp_path: Path
 ) -> None:
     session = open_session(workspace, tmp_path, server, models=ModelSettings(window=32_768, tools=True, retries=0))
-    server.answers_all(lambda _: chat("The boiler is in the cellar. " * 60))
+    server.answers_all(lambda _: chat(varied("The boiler is in the cellar. ", 60)))
     for number in range(6):
         await turn(session, f"Question {number}: " + "where is the pump? " * 40)
     report = await session.context_report()

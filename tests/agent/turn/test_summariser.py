@@ -27,7 +27,7 @@ from models.tokens import estimate, request_tokens
 from tests.agent.sessions import open_session
 from tests.agent.spending.test_budget import FakeClock, FakeSpending, spent
 from tests.agent.turn.event_order import assert_in_order
-from tests.loopback import Loopback, Stall, chat, json_reply, stream
+from tests.loopback import Loopback, Stall, chat, json_reply, stream, varied
 
 DAY = datetime(2026, 3, 14, tzinfo=UTC)
 CHAT = "/v1/chat/completions"
@@ -193,7 +193,7 @@ def test_an_answer_imitates_neither_our_tags_nor_our_references() -> None:
         (json_reply({"error": {"message": "out of memory"}}, status=500), "out of memory"),
         (chat(""), "its answer is empty"),
         (chat(GOOD, finish="length"), "its answer is too long"),
-        (chat("The river is by the room. " * 200), "too long for 400 tokens"),
+        (chat(varied("The river is by the room. ", 200)), "too long for 400 tokens"),
         (chat("It costs €999."), "1 of the 1 sentences"),
     ],
 )

@@ -83,9 +83,16 @@ async def test_native_calls_are_corrected_once_too(session: Session, server: Loo
 
 
 async def test_different_mistakes_end_as_well(session: Session, server: Loopback) -> None:
-    server.plays(*(calls(name) for name in ("one", "two", "three", "four")))
+    server.plays(calls("recall"), calls("remember"), calls("read_file"), calls("edit_file"))
     seen = await turn(session, "go")
     assert isinstance(seen[-1], TurnFailed) and len(completions(server)) == 3
+
+
+async def test_tools_that_are_not_offered_are_corrected_once(session: Session, server: Loopback) -> None:
+    server.plays(*(calls(name) for name in ("one", "two", "three")))
+    seen = await turn(session, "go")
+    assert isinstance(seen[-1], TurnFailed) and len(completions(server)) == 2
+    assert seen[-1].message.startswith("No tool ran: the model wrote a call of “two”, which is not offered.")
 
 
 async def test_a_retry_is_told_and_a_stop_ends_the_wait(session: Session, server: Loopback) -> None:

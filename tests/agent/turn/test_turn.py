@@ -28,7 +28,7 @@ from models.messages import Role
 from models.settings import ModelSettings
 from tests.agent.sessions import calls, open_session, several_calls, turn
 from tests.agent.turn.event_order import names
-from tests.loopback import Loopback, Reply, Stall, chat, data, delta, json_reply, stream
+from tests.loopback import Loopback, Reply, Stall, chat, data, delta, json_reply, stream, varied
 
 
 def stalled(*pieces: str) -> Reply:
@@ -222,7 +222,7 @@ async def test_one_turn_at_a_time(session: Session, server: Loopback) -> None:
 
 async def test_an_older_talk_is_compacted_before_the_request_is_ready(session: Session, server: Loopback) -> None:
     for number in range(12):
-        server.plays(chat("Words of an answer. " * 60))
+        server.plays(chat(varied("Words of an answer. ", 60)))
         seen = await turn(session, f"Message {number}: " + "words of a message " * 60)
         if "Compacted" in names(seen):
             assert "UserStored Compacted " in names(seen)

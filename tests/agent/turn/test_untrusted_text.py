@@ -17,7 +17,7 @@ from foundation.paths import Workspace
 from models.messages import Tool
 from models.settings import ModelSettings
 from tests.agent.sessions import calls, open_session
-from tests.loopback import Loopback, chat
+from tests.loopback import Loopback, chat, varied
 
 
 class FakeTool:
@@ -78,7 +78,7 @@ async def test_a_summary_of_the_text_asks_as_the_text_did(session: Session, serv
     server.plays(calls("look"), chat("b"))
     await asked(session, "Look")
     for number in range(6):
-        server.plays(chat(f"{number}: " + "Some more words about the boiler. " * 40))
+        server.plays(chat(f"{number}: " + varied("Some more words about the boiler. ", 40)))
         await asked(session, f"And question {number}?")
     assert await session.compaction.run()
     server.plays(calls("act"), chat("c"))

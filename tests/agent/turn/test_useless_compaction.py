@@ -11,7 +11,7 @@ from context.settings import ContextSettings
 from foundation.paths import Workspace
 from models.settings import ModelSettings
 from tests.agent.sessions import asked, only, open_session, turn
-from tests.loopback import Loopback, chat
+from tests.loopback import Loopback, chat, varied
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
 SETTINGS = ContextSettings(recall=False, working_tokens=0, low_water=0.98, project_share=0.6, conversation_share=0.3)
@@ -36,7 +36,7 @@ def let_notes_grow(session: Session, monkeypatch: pytest.MonkeyPatch, most: int)
 async def filled(session: Session, server: Loopback, most: int = 30) -> list[Any]:
     """Turns until one compacts; its events."""
     for number in range(most):
-        server.answers_all(lambda _, n=number: chat(f"Answer {n}: " + "the boiler is in the cellar. " * 60))
+        server.answers_all(lambda _, n=number: chat(f"Answer {n}: " + varied("the boiler is in the cellar. ", 60)))
         seen = await turn(session, f"Question {number}")
         if any(isinstance(event, Compacted) for event in seen):
             return seen

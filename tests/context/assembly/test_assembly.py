@@ -144,7 +144,7 @@ def test_every_window_holds_its_request(talk: Talk, window: int) -> None:
 def test_of_a_large_memory_the_newest_notes_stand_in_the_head(small_talk: Talk) -> None:
     notes = [f"<!-- 2026-03-{n:02d}T10:00:00Z -->\n## Note {n}\n- fact {n} {'word ' * 20}\n" for n in range(1, 29)]
     small_talk.write("MEMORY.md", "# Memory\n\n" + "\n".join(notes))
-    head = texts(small_talk.preview("Hello."))[0]
+    head = texts(small_talk.preview("Hello."))[1]
     assert "## Note 28" in head and "## Note 1\n" not in head
     assert "older notes can be searched" in head
 

@@ -12,6 +12,7 @@ from msgspec import structs
 
 from context import AssembledRequest, Attachment
 from foundation.paths import Workspace
+from models.chat.openai.request import messages
 from models.chat.port import ImageRule
 from models.messages import Role, Tool, ToolCall, ToolResult
 from models.tokens import request_tokens
@@ -142,7 +143,7 @@ class Conversations(RuleBasedStateMachine):
             assert begins_with(now.request, self.last.request)
             assert now.report.unchanged_prefix_tokens == now.report.previous_tokens
         assert now.compaction is None
-        roles = [message.role.value for message in now.request.messages]
+        roles = [message["role"] for message in messages(now.request.messages, vision=True)]
         assert all(a != b or a == "tool" for a, b in pairwise(roles)), roles
         parts = [part for message in now.request.messages for part in message.parts]
         asked = [part.id for part in parts if isinstance(part, ToolCall)]

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from context.compaction.summary import SummaryEntry, summarise
 from context.compaction.units import MOST_TURNS, units_of
@@ -34,6 +35,19 @@ def test_it_keeps_asks_decisions_open_ends_and_names() -> None:
     assert "Remind me to send the passport scan" in text
     for fact in ("CA1234", "2026-05-02", "ann@example.org", "~/trips/plan.py", "9fceb02a", "€420"):
         assert fact in text
+
+
+def test_answers_that_nothing_backs_take_a_small_share_beside_the_users_lines() -> None:
+    own = [said(n, f"My locker at pool {n} has the code {4471 + n}.") for n in range(0, 40, 2)]
+    answers = [said(n, f"Aqueduct {n} of Rome carried {n * 919} litres.", asked=False) for n in range(1, 40, 2)]
+    talk = sorted((*own, *(replace(entry, unverified=True) for entry in answers)), key=lambda entry: entry.ref)
+    lines = summarise(talk, 700, estimate).split("\n")
+    share = sum(estimate(line) for line in lines if line.startswith("assistant:")) / 700
+    assert 0 < share <= 0.2
+    backed = summarise(sorted((*own, *answers), key=lambda entry: entry.ref), 700, estimate).split("\n")
+    assert sum(estimate(line) for line in backed if line.startswith("assistant:")) / 700 > 0.3
+    alone = summarise([replace(entry, unverified=True) for entry in answers], 700, estimate)
+    assert alone.count("Aqueduct") > 10
 
 
 def two(*texts: str) -> list[SummaryEntry]:

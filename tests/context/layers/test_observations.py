@@ -160,7 +160,7 @@ def put_decision(talk: Talk, text: str) -> str:
 
 def head(talk: Talk) -> str:
     assert talk.assembled is not None
-    return "\n".join(part.text for part in talk.assembled.request.messages[0].parts)  # pyright: ignore[reportAttributeAccessIssue] -- texts
+    return "\n".join(part.text for part in talk.assembled.parts if part.zone == "A")
 
 
 def test_a_greeting_in_an_empty_project_brings_no_index(talk: Talk) -> None:

@@ -231,6 +231,8 @@ def test_what_the_person_chose_is_a_decision() -> None:
         "From now on write tests first.",
         "Don't forget the changelog entry for 0.4.",
         "Never touch src/legacy.py.",
+        "Please always sign the tags.",
+        "Use pnpm instead of npm.",
         "以后就用 pnpm。",
     ],
 )
@@ -249,6 +251,10 @@ def test_decisions_and_standing_wishes_of_the_person_are_kept_as_they_said_them(
         "Explain how the parser works.",
         "```\nwe decided nothing\n```",
         "> We decided to keep SQLite.",
+        "I have been reading a little about it on the train, and took notes instead of photos.",
+        "She took notes to keep the thread.",
+        "I have never been there.",
+        "I want a window seat.",
     ],
 )
 def test_chatter_questions_and_quotations_give_nothing(text: str) -> None:
@@ -261,6 +267,20 @@ def test_what_an_answer_says_was_done_is_kept_where_it_names_something() -> None
     assert made.concepts == ("why-it-exists", "problem-solution")
     for text in ("Let me fix src/http.py.", "I fixed it.", "I would have added x_y.", "I'll add src/a.py now."):
         assert observe(message(text, Role.ASSISTANT), Known()) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Set a Fixed Sleep Duration of 8 h, see sleep_log.",
+        "Fixed Sleep Duration: 8 h, see sleep_log.",
+        "Fixed-width columns suit print_table.",
+        "With an added margin use wide_table.",
+        "The updated list is in notes.md.",
+    ],
+)
+def test_an_adjective_in_an_answer_names_no_work(text: str) -> None:
+    assert observe(message(text, Role.ASSISTANT), Known()) is None
 
 
 TOOLS = ("run_command", "read_file", "search_files", "write_file", "edit_file", "apply_patch", "ask_user", "other")

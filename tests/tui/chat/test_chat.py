@@ -156,7 +156,7 @@ async def test_reading_the_prompt_and_thinking_show_in_the_status(open_chat: Any
     events = [ContextReady(REPORT), Prefill(1_200, 4_000), hold, ReasoningDelta("hm " * 500), later, TextDelta("x")]
     async with open_chat(answers=lambda _: events) as chat:
         await chat.say("go")
-        await chat.until(lambda: "reading 1.2k/4.0k" in chat.seen[-1])
+        await chat.until(lambda: "reading 1.2k of 4.0k · Esc stops" in chat.seen[-1])
         hold.set()
         await chat.until(lambda: "thinking · 1.5k characters" in chat.seen[-1])
         later.set()

@@ -231,3 +231,21 @@ async def test_a_key_is_named_and_never_shown(open_chat: Open, opened: OpenSessi
         await chat.press("end")
         await chat.until(lambda: "Keys come from the environment alone" in words(chat))
         assert key not in seen(chat) and key[:12] not in repr(screen.contents)
+
+
+async def test_a_probe_says_how_the_model_calls_tools(open_chat: Open, opened: OpenSession, server: Loopback) -> None:
+    server.answers("/v1/chat/completions", chat_reply("Hello! How can I help?"))
+    async with open_chat(session=opened(at(server)), size=(110, 44)) as chat:
+        screen = await models(chat)
+        await go_to(chat, screen, "通义千问-7b")
+        await chat.press("p")
+        await chat.until(lambda: "Probed: it calls no tools, answers a greeting plainly" in words(chat))
+        await chat.until(lambda: words(chat).count("Probed: it calls no tools") == 2)  # and among the model's facts
+
+
+async def test_only_a_model_on_this_machine_is_probed(open_chat: Open, opened: OpenSession) -> None:
+    async with open_chat(session=opened({"OPENAI_API_KEY": "k"}), size=(110, 44)) as chat:
+        screen = await models(chat)
+        await go_to(chat, screen, "openai:gpt")
+        await chat.press("p")
+        await chat.until(lambda: "is not probed" in words(chat))

@@ -21,6 +21,15 @@ def test_it_is_announced_after_three_seconds_then_at_growing_intervals() -> None
     assert announced(5) == [(3, "Still reading, 2.3k of 5.0k tokens, since 3 s.")]
 
 
+def test_the_time_that_is_left_is_announced() -> None:
+    said: list[str] = []
+    times = iter([0.0, 0.0, 0.0, 5.0])
+    waiting = Waiting(said.append, lambda: 0.0, lambda: next(times))
+    waiting.show("reading, 0.5k of 1.9k tokens", lambda: "about 40 s left")
+    waiting.tick()
+    assert said == ["Still reading, 0.5k of 1.9k tokens, about 40 s left, since 5 s."]
+
+
 def test_nothing_is_announced_while_lines_are_written() -> None:
     assert announced(100, last_line=98.0) == []
 

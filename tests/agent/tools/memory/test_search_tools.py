@@ -1,6 +1,7 @@
 """Searching memory by the model, with filters, and the timeline around a moment."""
 
 import json
+import re
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -116,8 +117,8 @@ def test_a_filter_that_is_none_is_corrected(memory: Memory, filters: object) -> 
 
 
 def test_every_filter_is_named_to_the_model() -> None:
-    words = MemorySearch.definition.description
-    assert all(f"{name}=" in words or f" {name}," in words or f" {name}." in words for name in _NAMED)
+    words = MemorySearch.definition.parameters["properties"]["filters"]["description"]
+    assert all(name in re.findall(r"\w+", words) for name in _NAMED)
 
 
 def test_a_timeline_has_its_entries_in_order_and_the_counts_of_days(memory: Memory) -> None:

@@ -18,7 +18,7 @@ from foundation.paths import Workspace
 from models.settings import ModelSettings
 from tests.agent.sessions import calls, only, open_session, told
 from tests.agent.turn.event_order import assert_in_order
-from tests.loopback import Loopback, chat
+from tests.loopback import Loopback, chat, varied
 
 STEPS = [{"text": "Read the tests", "state": "done"}, {"text": "改正", "state": "doing"}, {"text": "Run them"}]
 PLAN = Checklist((PlanStep("Read the tests", StepState.DONE), PlanStep("改正", StepState.DOING), PlanStep("Run them")))
@@ -74,14 +74,14 @@ async def test_an_open_plan_is_in_the_summary_of_each_compaction(session: Sessio
     await turn(session, "Fix it")
     for compaction in range(2):
         for number in range(4):
-            server.plays(chat(f"{compaction} {number}: " + "Some more words about the boiler. " * 40))
+            server.plays(chat(f"{compaction} {number}: " + varied("Some more words about the boiler. ", 40)))
             await turn(session, f"And question {number} of {compaction}?")
         assert await session.compaction.run()
         request = await _request_text(session)
         assert request.count(str(PLAN)) == 1
-    server.plays(calls("update_plan", steps=[{"text": "All", "state": "done"}]), chat("Done. " * 300))
+    server.plays(calls("update_plan", steps=[{"text": "All", "state": "done"}]), chat(varied("Done. ", 300)))
     await turn(session, "Go on")
-    server.plays(chat("Well. " * 300))
+    server.plays(chat(varied("Well. ", 300)))
     await turn(session, "Thanks")
     assert await session.compaction.run()
     assert "[x] All" in (await _request_text(session)).rpartition("Plan:")[2]

@@ -202,7 +202,9 @@ def test_breakpoints_stand_where_the_zones_end() -> None:
     messages = (system("head"), user("past"), user("q1"), assistant("a1"), user("tail"))
     assert marks(wire(*messages, zones=(1, 2, 4, 5))) == ["head", "past", "a1", "tail"]
     assert marks(wire(*messages, zones=(1, 1, 4, 5))) == ["head", "a1", "tail"]
-    assert marks(wire(*messages)) == ["tail"]
+    assert marks(wire(*messages)) == ["head", "tail"]
+    opened = (system("head"), user("notes"), user("past"), user("q1"), assistant("a1"), user("tail"))
+    assert marks(wire(*opened, zones=(2, 3, 5, 6))) == ["head", "notes", "a1", "tail"]
     assert len(marks(wire(*messages, zones=(1, 2, 3, 4)))) <= 4
 
 

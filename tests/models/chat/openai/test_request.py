@@ -52,6 +52,15 @@ def test_the_next_request_begins_with_this_one_to_the_byte() -> None:
     assert after.startswith(before.removesuffix(b"]}"))
 
 
+def test_an_opening_and_the_first_question_are_one_message_that_stays() -> None:
+    opened = (system("S"), user("Notes."), user("One?", PIXEL))
+    for vision in (False, True):
+        first = wire(request(*opened), vision=vision)["messages"]
+        assert wire(request(*opened, assistant("Yes."), user("Two?")), vision=vision)["messages"][:2] == first
+        assert [message["role"] for message in first] == ["system", "user"]
+    assert first[1]["content"][0] == {"type": "text", "text": "Notes.\n\nOne?"}
+
+
 def test_the_words_of_the_system_stand_in_one_message_at_the_head() -> None:
     sent = wire(request(system("A"), system("B"), user("Q"), assistant("R"), system("late"), user("Q2")))["messages"]
     assert sent[0] == {"role": "system", "content": "A\n\nB"}

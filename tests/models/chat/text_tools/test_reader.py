@@ -2,20 +2,30 @@
 
 import json
 from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from models.chat.port import TextChunk
+from models.chat.text_tools.candidate import is_written_call
 from models.chat.text_tools.prompt import call_text
 from models.chat.text_tools.reader import TextCallReader
+from models.messages import Tool
 
 CALL = '<tool_call>\n{"name": "read_file", "arguments": {"path": "a.py"}}\n</tool_call>'
 
 
-def read(pieces: Iterable[str]) -> tuple[str, list[tuple[str, str]]]:
-    reader = TextCallReader()
+CORPUS = Path(__file__).parent / "corpus"
+TOOLS = {tool["name"]: Tool(**tool) for tool in json.loads((CORPUS / "tools.json").read_text("utf-8"))}
+
+
+def read(
+    pieces: Iterable[str], tools: Iterable[Tool] = TOOLS.values(), question: str = ""
+) -> tuple[str, list[tuple[str, str]]]:
+    reader = TextCallReader(tools, question)
     events = [event for piece in pieces for event in reader.feed(piece)]
     events += reader.finish()
     text = "".join(event.text for event in events if isinstance(event, TextChunk))
@@ -88,7 +98,7 @@ def test_a_closed_block_that_is_no_call_is_a_malformed_one(body: str) -> None:
 
 
 def test_text_after_a_call_ends_the_answer() -> None:
-    reader = TextCallReader()
+    reader = TextCallReader(TOOLS.values())
     list(reader.feed(CALL + "\n"))
     assert not reader.is_over
     list(reader.feed("<tool_response>made up"))
@@ -96,15 +106,82 @@ def test_text_after_a_call_ends_the_answer() -> None:
 
 
 def test_ordinary_text_is_given_out_at_once() -> None:
-    reader = TextCallReader()
-    assert [event.text for event in reader.feed("a ") if isinstance(event, TextChunk)] == ["a "]
+    reader = TextCallReader(TOOLS.values())
+    assert "".join(event.text for event in reader.feed("a ") if isinstance(event, TextChunk)) == "a "
     assert not list(reader.feed("<tool_ca"))
     assert "".join(event.text for event in reader.feed("ke>") if isinstance(event, TextChunk)) == "<tool_cake>"
 
 
-PARTS = st.sampled_from(
-    ["text ", "\n", "```\n", "> ", "`", "<", CALL, "<tool_call>", "</tool_call>", "{", "}", '"', "\n~~~\n", " ", "世界"]
-)
+MARKS = [
+    *(
+        "text ",
+        "\n",
+        "```\n",
+        "> ",
+        "`",
+        "<",
+        CALL,
+        "<tool_call>",
+        "</tool_call>",
+        "{",
+        "}",
+        '"',
+        "\n~~~\n",
+        " ",
+        "世界",
+    ),
+    *(
+        "\n\n",
+        "```json\n",
+        '{"name": "read_file", "arguments": {"path": "a"}}',
+        '{"name": "x", ',
+        '"arguments": {}',
+        "[",
+        "]",
+    ),
+    *(
+        "<function=read_file>",
+        "<parameter=path>",
+        "</parameter>",
+        "</function>",
+        "<|python_tag|>",
+        "[TOOL_CALLS]",
+        "[ARGS]",
+    ),
+    *(
+        "read_file",
+        '(path="a")',
+        "functions.read_file:0",
+        "to=",
+        "<arg_key>path</arg_key>",
+        "<arg_value>b</arg_value>",
+        "'",
+    ),
+    *(
+        "<tools>",
+        "</tools>",
+        '<invoke name="read_file">',
+        "json",
+        ":",
+        ".",
+        "=",
+        "<｜tool▁sep｜>",
+        "\\",
+        "<tool_response>",
+        "/>",
+    ),
+    *(
+        '<function name="read_file" arguments=\'{"path": "a"}\'',
+        ",",
+        "``` json",
+        "  {",
+        "    ",
+        " [",
+        "For example:",
+        "<palimpsest-x",
+    ),
+]
+PARTS = st.sampled_from(MARKS)
 
 
 @given(parts=st.lists(PARTS, max_size=12), cuts=st.lists(st.integers(1, 9), max_size=60))
@@ -125,3 +202,85 @@ NAMES = st.from_regex(r"[a-z_]{1,12}", fullmatch=True)
 def test_what_is_written_is_read_back(name: str, arguments: dict[str, object]) -> None:
     ((read_name, read_arguments),) = read(call_text(name, json.dumps(arguments)))[1]
     assert (read_name, json.loads(read_arguments)) == (name, arguments)
+
+
+def rows(name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (CORPUS / f"{name}.jsonl").read_text("utf-8").splitlines()]
+
+
+def called(row: dict[str, Any], step: int) -> tuple[str, list[list[Any]]]:
+    tools = TOOLS.values() if row["tools"] == "all" else [TOOLS[name] for name in row["tools"]]
+    pieces = [row["text"][at : at + step] for at in range(0, len(row["text"]), step)]
+    text, calls = read(pieces, tools, row.get("question", ""))
+    return text, [[name, json.loads(arguments) if name else arguments] for name, arguments in calls]
+
+
+@pytest.mark.parametrize(("half", "least", "most"), [("seen", 150, 0), ("unseen", 146, 1)])
+def test_calls_of_the_corpus_are_recognised_and_other_texts_are_not(half: str, least: int, most: int) -> None:
+    positives, negatives = rows(f"{half}_positive"), rows(f"{half}_negative")
+    assert len(positives) == len(negatives) == 150
+    for step in (4, 100_000):
+        assert sum(called(row, step)[1] == row["calls"] for row in positives) >= least
+        taken = [row["text"] for row in negatives if called(row, step) != (row["text"], [])]
+        assert len(taken) <= most, taken
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ('{"name": "hello", "arguments": {}}', "hello"),
+        ('```json\n{"name": "hello", "arguments": {"text": "Hello"}}\n```', "hello"),
+        ('I greet.\n{"name": "read_file", "arguments": {"file": "a"}}', "read_file"),
+        ('<function=launch>{"a": 1}</function>', "launch"),
+        ("<tools>\n{broken}\n</tools>", ""),
+        ('<tool_response>\n{"a": 1}\n</tool_response>', ""),
+        ('<palimpsest-recalled-abcdefgh deadline="2026-11-28" />', ""),
+    ],
+)
+def test_a_call_that_cannot_be_made_is_malformed_and_not_shown(text: str, name: str) -> None:
+    shown, calls = read(text)
+    assert [call for call, _ in calls] == [name]
+    assert "{" not in shown and "<" not in shown
+    assert read([text]) == (shown, calls)
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ('{"name": "hello", "arguments": {}}', "Write a JSON object with name and arguments"),
+        ('{"name": "read_file", "arguments": {"path": "a"}}', "Show me a tool call as JSON"),
+        ('{"name": "Rex", "age": 3}', "my dog"),
+        ('{"name": "hello", "arguments": {}}\n\nis what it wrote.', "?"),
+        ("<tool_response> is a tag.", "?"),
+    ],
+)
+def test_what_the_user_asked_for_is_text(text: str, question: str) -> None:
+    assert read([text], question=question) == (text, [])
+
+
+def test_a_call_is_not_shown_before_it_is_whole() -> None:
+    reader = TextCallReader(TOOLS.values())
+    shown = [event for char in '{"name": "read_file", "arguments": {"path": "a"}}' for event in reader.feed(char)]
+    assert not shown
+    assert [event.name for event in reader.finish() if not isinstance(event, TextChunk)] == ["read_file"]
+
+
+def test_json_that_is_no_call_is_shown_from_its_first_telling_key_on() -> None:
+    reader = TextCallReader(TOOLS.values())
+    assert not list(reader.feed('```json\n{"name": "demo"'))
+    assert "".join(event.text for event in reader.feed(', "version": ') if isinstance(event, TextChunk)).endswith(": ")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"name": "hello", "arguments": {}}', True),
+        ('```json\n{"name": "hello", "arguments": {"a": 1}}\n```', True),
+        ("<tool_response>x</tool_response>", True),
+        ('{"name": "Rex", "age": 3}', False),
+        ("Hello! How can I help?", False),
+        ('He wrote {"name": "hello", "arguments": {}}', False),
+    ],
+)
+def test_a_stored_text_that_is_a_call_is_told_from_an_answer(text: str, expected: bool) -> None:
+    assert is_written_call(text) is expected

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.ocr.repetition import LEAST, TIMES, loop_at
+from models.repetition import LEAST, TIMES, loop_at
 
 
 @pytest.mark.parametrize("unit", ["a", "the same line again\n", "| a | b |\n", "x" * 99 + "\n"])

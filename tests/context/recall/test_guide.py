@@ -1,0 +1,80 @@
+"""What a model reads beside recalled passages: relative dates written out, and one line of what to do with them."""
+
+import pytest
+from msgspec.structs import replace
+
+from context.recall.guide import with_guide
+from foundation.privacy import clear
+from foundation.trust import Citation, Trust
+from memory.records import UNTIMED, EntryDraft, EntryKind
+from models.messages import Message, RecalledSpan, Role
+from models.prompts import prompt
+from models.recalled import recalled_block
+from tests.context.conversation import Talk, remembered, texts
+
+
+def test_the_line_stands_between_the_passages_and_the_message(talk: Talk) -> None:
+    remembered(talk, "The ferry to Hydra leaves at seven from gate E8.")
+    last = texts(talk.send("Which gate does the ferry to Hydra leave from?"))[-1]
+    _, _, behind = last.partition("</palimpsest-recalled>")
+    assert behind == f"\n{prompt('recall', 'use')}\n\nWhich gate does the ferry to Hydra leave from?"
+    assert prompt("recall", "approximate") not in last
+    assert prompt("recall", "use") not in texts(talk.send("photosynthesis chlorophyll wavelength"))[-1]
+
+
+def span(text: str = "Gate E8.", trust: Trust = Trust.EXACT, **more: object) -> RecalledSpan:
+    return RecalledSpan(text, Citation(kind="entry", ref="e_1", title="Trip"), trust, **more)  # type: ignore[arg-type] -- fields by name
+
+
+def test_what_is_approximate_is_explained_only_where_something_is() -> None:
+    assert recalled_block(with_guide([span(), span(trust=Trust.APPROXIMATE)])).endswith(
+        f"\n{prompt('recall', 'approximate')} {prompt('recall', 'use')}"
+    )
+    own = span(trust=Trust.APPROXIMATE, unverified=True)
+    assert prompt("recall", "approximate") not in recalled_block(with_guide([span(), own]))
+    assert 'trust="unverified"' in recalled_block([own])
+
+
+def test_a_span_that_an_older_version_sent_reads_as_it_was_sent() -> None:
+    assert recalled_block([span("I went yesterday.")]) == (
+        '<palimpsest-recalled trust="exact">\n[Trip · e_1]\n I went yesterday.\n</palimpsest-recalled>'
+    )
+
+
+def test_dates_stand_behind_their_phrases_and_nothing_stored_changes(talk: Talk) -> None:
+    (ref,) = remembered(talk, "I went to the support group yesterday. [fake · e_000000000001] 昨天很累。", day=8)
+    assembled = talk.send("When did Ann go to the support group?")
+    (part,) = assembled.recalled
+    assert part.text == "I went to the support group yesterday. [fake · e_000000000001] 昨天很累。"
+    block = texts(assembled)[-1]
+    assert "support group yesterday (7 January 2026). ‹fake · e_000000000001› 昨天（2026年1月7日）很累。" in block
+    assert talk.memory.conversations.find_entry(ref).text == part.text
+    assert texts(talk.send("And what then?"))[-3] == block  # sent again as it was
+
+
+def test_a_date_behind_words_that_were_forgotten_is_left_out() -> None:
+    assert "2026" not in recalled_block([span("[deleted]", dates=((40, "7 January 2026"),))])
+
+
+@pytest.mark.parametrize("is_timed", [True, False])
+def test_an_import_without_its_time_has_no_dates(talk: Talk, is_timed: bool) -> None:
+    meta = {} if is_timed else {UNTIMED: True}
+    conversation = talk.memory.cold.new_conversation(clear("Old mails"))
+    draft = EntryDraft(
+        conversation=conversation.seq,
+        parent=None,
+        kind=EntryKind.MESSAGE,
+        role=Role.USER,
+        text=clear("I went to the support group yesterday."),
+        meta=meta,
+    )
+    talk.memory.cold.append(draft)
+    (part,) = talk.send("When did I go to the support group?").recalled
+    assert bool(part.dates) is is_timed
+
+
+def test_of_passages_that_are_left_out_the_line_stays_with_the_first_that_is_sent() -> None:
+    parts = with_guide([span("A.", Trust.APPROXIMATE), span("B.")])
+    first, second = with_guide([replace(parts[1], guide="stale"), parts[0]])
+    assert first.guide and not second.guide
+    assert Message(Role.USER, (first, second)).text.endswith(prompt("recall", "use"))
