@@ -3,13 +3,14 @@
 They come in this order: Notice*, Archiving?, Notice*, UserStored, WordsHidden?; for each request Summarising?,
 Compacted?, Notice?, SpendingLimitReached*, EpochChanged?, ResultsReduced?, Notice*, Recall (the first request only),
 ContextReady, then ContextOverflowed and the same request again, at most once a turn, or ModelConnected, Prefill,
-Retrying, Notice, TextDelta, TextWithdrawn, ReasoningDelta and CallWritten in any order, UsageKnown, CallLimitReached?, and for each
-tool call PermissionRequested?, then ToolStarted, PermissionDenied?, then ToolProgress, Notice, QuestionAsked and
-PlanUpdated in any order, ToolFinished, CheckpointMade* and VersionMade* (calls that only read run side by side, so that
-their events mix), then Notice? and CallLimitReached*; then the next request. A message that is sent into the turn comes
-before its next request, or ends an answer, which has no UsageKnown then: Notice* up to WordsHidden? as at the start,
-and its request has a Recall. The last event is exactly one of AnswerStored (after UsageKnown, Notice*), Stopped and
-TurnFailed; the last two may come at any point. The text of a TextDelta was given to the store before.
+Retrying, Notice, TextDelta, TextWithdrawn, ReasoningDelta and CallWritten in any order, UsageKnown, CallLimitReached?,
+and for each tool call PermissionRequested?, then ToolStarted, PermissionDenied?, then ToolProgress, Notice,
+QuestionAsked and PlanUpdated in any order, ToolFinished, CheckpointMade* and VersionMade* (calls that only read run
+side by side, so that their events mix), then Notice? and CallLimitReached*; then the next request. A message that is
+sent into the turn comes before its next request, or ends an answer, which has no UsageKnown then: Notice* up to
+WordsHidden? as at the start, and its request has a Recall. The last event is exactly one of AnswerStored (after
+UsageKnown, Notice*), Stopped and TurnFailed; the last two may come at any point. The text of a TextDelta was given to
+the store before.
 """
 
 import asyncio
@@ -18,6 +19,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from agent.checkpoints.change import CheckpointRecord
+from agent.context_overflowed import ContextOverflowed
 from agent.permissions.action import Action, PermissionAnswer, PersonQuestion
 from agent.permissions.policy import Decision
 from agent.spending.budget import Limit
@@ -88,34 +90,6 @@ class EpochChanged(Struct, frozen=True):
     """The head of the requests changed, which invalidates the model's cache."""
 
     reason: str
-
-
-class ContextOverflowed(Struct, frozen=True):
-    """The server rejected the request as too long; it is made smaller and sent once more.
-
-    `window`: what is taken as the model's window from now on; `stated`: the server named it, else it is a step down.
-    `assumed`: the window before. `prompt_tokens` of the rejected request: as the server counted it where it did.
-    `advice`: how long the window holds, and how to go back.
-    """
-
-    window: int
-    assumed: int
-    prompt_tokens: int
-    stated: bool
-    advice: str = ""
-
-    @property
-    def text(self) -> str:
-        size = f"The request of {self.prompt_tokens:,} tokens did not fit the server's context"
-        if not self.stated:
-            sentence = f"{size}, whose size it does not tell: {self.window:,} tokens are used now. It is sent again."
-        elif self.window < self.assumed:
-            sentence = (
-                f"{size} of {self.window:,} tokens ({self.assumed:,} were assumed). It is made smaller and sent again."
-            )
-        else:
-            sentence = f"{size} of {self.window:,} tokens: it was counted too low. It is made smaller and sent again."
-        return f"{sentence} {self.advice}".rstrip()
 
 
 class Summarising(Struct, frozen=True):

@@ -1,6 +1,6 @@
 """Events as lines of stream-json, and as notices on stderr."""
 
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -15,16 +15,20 @@ from context.working_set.receipt import CAUSE_WORKING_SET
 from foundation.program import PROGRAM
 from models.messages import RecalledSpan, Usage
 
+_TEXTS: Final = {
+    events.TextDelta: "text",
+    events.ReasoningDelta: "reasoning",
+    events.TextWithdrawn: "text_withdrawn",
+}
+
 
 def event_object(event: SessionEvent) -> dict[str, Any] | None:
     """The event as stream-json prints it; None for narration, and for what is in the last line."""
     match event:
         case events.UserStored(conversation=conversation, entry=entry, steers=steers):
             return {"type": "user", "entry": entry, "conversation": conversation, "steers": steers}
-        case events.TextDelta(text=text) | events.ReasoningDelta(text=text):
-            return {"type": "text" if isinstance(event, events.TextDelta) else "reasoning", "text": text}
-        case events.TextWithdrawn(text=text):
-            return {"type": "text_withdrawn", "text": text}
+        case events.TextDelta(text=text) | events.ReasoningDelta(text=text) | events.TextWithdrawn(text=text):
+            return {"type": _TEXTS[type(event)], "text": text}
         case events.Compacted() | events.ResultsReduced():
             return _compaction_object(event)
         case events.ContextOverflowed(window=window, prompt_tokens=tokens, stated=stated):

@@ -143,6 +143,15 @@ def broken_off_error(endpoint: Endpoint, reason: str) -> AnswerError:
     )
 
 
+def require_end(endpoint: Endpoint, has_ended: object, broken_reason: str) -> None:
+    """Raises AttemptFailed for an answer that gave no reason for its end, or one that is no end."""
+    if broken_reason:
+        failed = broken_off_error(endpoint, broken_reason)
+        raise AttemptFailed(failed, retry=failed.code == "cut_off")
+    if not has_ended:
+        raise AttemptFailed(truncated_error(endpoint), retry=True)
+
+
 def unusable_key_error(endpoint: Endpoint) -> AnswerError:
     return AnswerError(
         "unauthorised",

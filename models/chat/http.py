@@ -172,6 +172,8 @@ class Transport:
         self._client: httpx2.AsyncClient | None = None
 
     def _open(self) -> "httpx2.AsyncClient":
+        if self._has_bad_key:
+            raise AttemptFailed(errors.unusable_key_error(self.endpoint))
         if self._client is None:
             import httpx2
 
@@ -188,8 +190,6 @@ class Transport:
         """Sends `body`; the response lives as long as `stack`. Raises AttemptFailed for any status but 200."""
         import httpx2
 
-        if self._has_bad_key:
-            raise AttemptFailed(errors.unusable_key_error(self.endpoint))
         request = self._open().build_request(
             "POST", self.endpoint.address + path, content=body, headers={"content-type": "application/json"}
         )
@@ -235,8 +235,6 @@ class Transport:
         """
         import httpx2
 
-        if self._has_bad_key:
-            return None
         try:
             async with asyncio.timeout(ASK_TIMEOUT):
                 request = self._open().build_request("GET" if body is None else "POST", url, json=body)
@@ -255,7 +253,7 @@ class Transport:
         except BadJson:
             return {}
         if isinstance(value, list):
-            return {"data": cast("list[Any]", value)}
+            value = {"data": cast("list[object]", value)}
         return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
     async def close(self) -> None:

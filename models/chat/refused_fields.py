@@ -13,23 +13,11 @@ from models.chat.port import AnswerError, Connected, Event, RetryWait
 from models.chat.quirks import REASONING, UNSIGNED_CALL, Quirks
 from models.messages import Message, ProviderFields
 
-_OPTIONAL: Final = [
-    "temperature",
-    "top_p",
-    "top_k",
-    "min_p",
-    "typical_p",
-    "repeat_penalty",
-    "repetition_penalty",
-    "presence_penalty",
-    "frequency_penalty",
-    "seed",
-    "stream_options",
-    "response_format",
-    "return_progress",
-    "cache_prompt",
-    "max_tokens",
-]
+_OPTIONAL: Final = (
+    *("temperature", "top_p", "top_k", "min_p", "typical_p", "seed", "stream_options", "response_format", "max_tokens"),
+    *("repeat_penalty", "repetition_penalty", "presence_penalty", "frequency_penalty"),
+    *("return_progress", "cache_prompt"),
+)
 _SCHEMA: Final = "response_format"
 _OTHER_LIMIT: Final = "max_completion_tokens"
 _UNWANTED: Final = re.compile(
@@ -65,15 +53,17 @@ class RefusedFields:
             if _SIGNATURE in failed.message:
                 self.call_fields = UNSIGNED_CALL
         else:
-            self._refuse(failed, messages)
+            self._refuse(failed, messages, has_schema=has_schema)
         if has_schema and before == (self.names, self.demanded, self.call_fields, self.limit_name):
             self.names |= {_SCHEMA}
         return before != (self.names, self.demanded, self.call_fields, self.limit_name)
 
-    def _refuse(self, failed: AnswerError, messages: Sequence[Message]) -> None:
+    def _refuse(self, failed: AnswerError, messages: Sequence[Message], *, has_schema: bool) -> None:
         given = {top for message in messages for top, name in _field_names(message) if _names(failed.message, name)}
         if not given and failed.code == "bad_request" and _UNWANTED.search(failed.message):
-            given = {name for name in _OPTIONAL if _names(failed.message, name)}
+            given = {name for name in _OPTIONAL if _names(failed.message, name)} - (
+                set[str]() if has_schema else {_SCHEMA}
+            )
         if _OTHER_LIMIT in failed.message and "max_tokens" in given:
             self.limit_name = _OTHER_LIMIT
         self.names |= given - {"max_tokens"}

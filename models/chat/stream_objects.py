@@ -19,11 +19,18 @@ def read_object(endpoint: Endpoint, sent: ServerEvent) -> Json:
         if sent.event == "error":
             raise AttemptFailed(errors.error_from_body(endpoint, sent.data)) from None
         raise AttemptFailed(errors.invalid_json_error(endpoint, sent.data, str(error))) from None
-    if isinstance(value, list) and errors.find_error(value) is not None:  # Gemini's lists of one error
-        value = cast("list[object]", value)[0]
+    value = unwrapped(value)
     if not isinstance(value, dict):
         raise AttemptFailed(errors.invalid_json_error(endpoint, sent.data))
     return cast("Json", value)
+
+
+def unwrapped(value: object) -> object:
+    """The value, or the error that Gemini sends as a list of one."""
+    if not isinstance(value, list):
+        return value
+    items = cast("list[object]", value)
+    return items[0] if items and errors.find_error(items[0]) is not None else items
 
 
 def error_in(endpoint: Endpoint, chunk: Json, *, named: bool = False) -> AttemptFailed | None:

@@ -19,7 +19,7 @@ _DETAILS: Final = ("prompt_tokens_details", "input_tokens_details")
 
 
 def usage_in(chunk: Json) -> Usage | None:
-    """Returns the counts of a chunk: its `usage`, that of its last choice (Moonshot), Groq's, or Ollama's at the top."""
+    """Returns the counts of a chunk: its `usage`, its last choice's (Moonshot), Groq's, or Ollama's at the top."""
     choices = chunk.get("choices")
     last = cast("list[object]", choices)[-1:] if isinstance(choices, list) else []
     places: list[object] = [chunk.get("usage"), *(_get(choice, "usage") for choice in last)]

@@ -107,11 +107,7 @@ class Anthropic:
             try:
                 async for event in self._streamed(reply, reader):
                     yield event
-                if not reader.has_ended:
-                    raise AttemptFailed(errors.truncated_error(self.endpoint), retry=True)
-                if reader.broken_reason:
-                    failed = errors.broken_off_error(self.endpoint, reader.broken_reason)
-                    raise AttemptFailed(failed, retry=failed.code == "cut_off")
+                errors.require_end(self.endpoint, reader.reason or reader.ended, reader.broken_reason)
             except StreamLimitExceeded as excess:
                 raise AttemptFailed(errors.limit_error(self.endpoint, excess)) from excess
             except AttemptFailed:

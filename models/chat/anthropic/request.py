@@ -107,8 +107,7 @@ def _message(message: Message, refused: RefusedFields, *, vision: bool) -> Json:
     if fields is None:
         return {"role": role, "content": content}
     for block in content:
-        if block["type"] == "tool_use":
-            block |= refused.kept(fields.calls.get(str(block["id"]), {}))
+        block.update(refused.kept(fields.calls.get(str(block.get("id")), {})))
     for place, thinking in refused.kept(fields.message).get(BLOCKS, ()):
         content.insert(place, dict(thinking))
     return {"role": role, "content": content}

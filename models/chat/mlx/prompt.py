@@ -6,7 +6,7 @@ from typing import Protocol
 from uuid import uuid4
 
 from foundation.bounded_json import Json
-from models.chat.port import Event, ReasoningChunk, TextChunk
+from models.chat.port import Event, ReasoningChunk, TextChunk, TextWasReasoning
 from models.chat.reasoning import ThinkSplitter, overlap
 from models.messages import ToolCall
 
@@ -53,9 +53,11 @@ class AnswerReader:
         self._held = ""
         yield from self._calls
 
-    def _sort(self, event: TextChunk | ReasoningChunk) -> Iterator[Event]:
+    def _sort(self, event: TextChunk | ReasoningChunk | TextWasReasoning) -> Iterator[Event]:
         marks = self._marks.tool_marks
-        if isinstance(event, ReasoningChunk) or marks is None or not self._tools:
+        if isinstance(event, TextWasReasoning):
+            self._held, self._inside, self._calls = "", False, []
+        if not isinstance(event, TextChunk) or marks is None or not self._tools:
             yield event
             return
         self._held += event.text

@@ -32,7 +32,7 @@ from models.chat.returned_fields import for_provider
 from models.chat.sampling import local_sampling
 from models.chat.spec import ModelSpec
 from models.chat.sse import EventParser, ServerEvent
-from models.chat.stream_objects import error_in, read_object
+from models.chat.stream_objects import error_in, read_object, unwrapped
 from models.chat.text_tools.stream import stream_answer
 from models.limits import StreamLimitExceeded
 from models.messages import Message, Request, Usage
@@ -151,9 +151,7 @@ class OpenAICompatible:
             try:
                 async for event in pieces:
                     yield event
-                if reader.broken_reason:
-                    failed = errors.broken_off_error(self.endpoint, reader.broken_reason)
-                    raise AttemptFailed(failed, retry=failed.code == "cut_off")
+                errors.require_end(self.endpoint, reader.reason or reader.is_done, reader.broken_reason)
             except StreamLimitExceeded as excess:
                 raise AttemptFailed(errors.limit_error(self.endpoint, excess)) from excess
             except AttemptFailed:
@@ -183,8 +181,6 @@ class OpenAICompatible:
             if _is_json(sent.data):
                 for event in self._read(sent, reader):
                     yield event
-        if not reader.has_ended:
-            raise AttemptFailed(errors.truncated_error(self.endpoint), retry=True)
 
     def _chunk_events(
         self, parser: EventParser, chunk: bytes, reader: OpenAIReplyReader, reply: HttpResponse
@@ -219,8 +215,7 @@ class OpenAICompatible:
             raise AttemptFailed(
                 errors.invalid_json_error(self.endpoint, body[:1000].decode("utf-8", "replace"), str(error))
             ) from None
-        if isinstance(value, list) and errors.find_error(value) is not None:
-            value = cast("list[object]", value)[0]
+        value = unwrapped(value)
         if not isinstance(value, dict):
             raise AttemptFailed(errors.invalid_json_error(self.endpoint, body[:1000].decode("utf-8", "replace")))
         answer = cast("dict[str, Any]", value)

@@ -158,23 +158,10 @@ _REASONS: Final = {
 """Every other reason is no end: the answer broke off."""
 _REASONING: Final = ("reasoning_content", "reasoning", "reasoning_text", "thinking")
 _DETAILS: Final = ("reasoning_details", "thinking_blocks")  # of OpenRouter and LiteLLM, with signatures
-_KNOWN: Final = frozenset(
-    (
-        *_REASONING,
-        *[
-            "role",
-            "content",
-            "tool_calls",
-            "function_call",
-            "refusal",
-            "name",
-            "error",
-            "usage",
-            "logprobs",
-            "token_ids",
-        ],
-    )
-) | {"annotations", "prompt_token_ids", "audio", "images"}
+_KNOWN: Final = frozenset({"role", "content", "tool_calls", "function_call", "refusal", "name", "error", "usage"}) | {
+    *_REASONING,
+    *("logprobs", "token_ids", "prompt_token_ids", "annotations", "audio", "images"),
+}
 """Fields of a message that are read, or that no provider takes back."""
 
 
@@ -189,8 +176,8 @@ def _content(content: object) -> tuple[str, str]:
 
 def _details_text(delta: Json) -> str:
     """The reasoning of a delta that has it in its details alone."""
-    details = next((given for name in _DETAILS if isinstance(given := delta.get(name), list)), [])
-    parts = [_object(part) for part in cast("list[object]", details)]
+    details = next((given for name in _DETAILS if (given := delta.get(name))), None)
+    parts = [_object(part) for part in cast("list[object]", details)] if isinstance(details, list) else []
     names = ("text", "summary", "thinking")
     return "".join(str(next((part[name] for name in names if part.get(name)), "")) for part in parts)
 

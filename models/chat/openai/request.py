@@ -171,7 +171,7 @@ def _readable(call: Json) -> Json:
     arguments, name = function["arguments"], function["name"] or UNREADABLE_CALL
     if json_object(arguments) is None or not function["name"]:
         arguments = msgspec.json.encode({"written": arguments}).decode()
-    return {**call, "function": {"name": name, "arguments": arguments}}
+    return {**call, "function": {**function, "name": name, "arguments": arguments}}
 
 
 def _content(message: Message, *, vision: bool) -> str | list[Json]:

@@ -25,8 +25,8 @@ def with_calls(chat_request: Any) -> list[Any]:
 
 
 def test_what_a_provider_attached_goes_back_in_the_turn_and_after_a_restart(run: Run) -> None:
-    with ChatServer() as server, ChatServer() as other:
-        server.plays(signed_call("functions.read_file:0"), chat("Seven."), chat("Yes."), chat("Again."))
+    with ChatServer() as server:
+        server.plays(signed_call("functions.read_file:0"), chat("Seven."), chat("Yes."))
         assert run("--model", server.spec, "--mode", "auto", "-p", "what is in a.txt?").out == "Seven.\n"
         assert run("--model", server.spec, "-c", "-p", "sure?").out == "Yes.\n"
         in_turn, later = (with_calls(request)[0] for request in server.chats[1:])
@@ -36,12 +36,18 @@ def test_what_a_provider_attached_goes_back_in_the_turn_and_after_a_restart(run:
         assert later["tool_calls"][0]["id"] == "functions.read_file:0"
         messages = [request["messages"] for request in server.chats[1:]]
         assert messages[1][: len(messages[0])] == messages[0]
+
+
+def test_another_provider_gets_none_of_it(run: Run) -> None:
+    with ChatServer() as server, ChatServer() as other:
+        server.plays(signed_call("functions.read_file:0"), chat("Seven."), chat("Again."))
+        assert run("--model", server.spec, "--mode", "auto", "-p", "what is in a.txt?").out == "Seven.\n"
         other.plays(chat("Elsewhere."))
         assert run("--model", other.spec, "-c", "-p", "and you?").status == 0
         foreign = json.dumps(other.chats[0])
         assert SIGNATURE not in foreign and "I look first" not in foreign and "functions.read_file" not in foreign
         assert run("--model", server.spec, "-c", "-p", "back").out == "Again.\n"
-        assert with_calls(server.chats[-1])[0] == later
+        assert with_calls(server.chats[2])[0] == with_calls(server.chats[1])[0]
 
 
 def test_reasoning_with_a_secret_is_not_sent_back_under_its_signature(run: Run) -> None:
@@ -66,7 +72,7 @@ def test_an_answer_that_broke_off_is_kept_and_is_no_answer(run: Run) -> None:
     shown = run("conversations", "list", "--json").json["conversations"][0]
     answer = run("conversations", "show", shown["id"], "--json").json["entries"][-1]
     assert answer["text"] == "The first step"
-    assert answer.get("failed") == "cut_off" or answer.get("complete") is False, answer
+    assert "'failed': 'cut_off'" in str(answer)
 
 
 @pytest.mark.parametrize("thought", ["I choose blue.", "```\nblue\n```\nSo blue."])

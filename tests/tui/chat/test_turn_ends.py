@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from agent.events import TextDelta, ToolFinished, ToolStarted, TurnFailed
+from agent.events import TextDelta, TextWithdrawn, ToolFinished, ToolStarted, TurnFailed
 from models.chat.errors import KEPT
 from models.messages import ToolCall
 from tests.tui.fakes import answer
@@ -70,3 +70,18 @@ async def test_an_answer_that_ends_early_says_why(open_chat: Any, reason: str, s
         await chat.say("hello")
         await chat.quiet()
         assert chat.lines[-1].endswith(said)
+
+
+async def test_text_that_was_reasoning_leaves_the_answer(open_chat: Any) -> None:
+    async with open_chat() as chat:
+        view = view_of(chat)
+        for event in (TextDelta("A colour.\n\nI choose one.\n\n"), TextDelta("It is red.")):
+            view.write(event)
+            chat.screen.transcript.advance()
+        view.write(TextWithdrawn("A colour.\n\nI choose one.\n\nIt is red."))
+        view.write(TextDelta("Blue."))
+        chat.screen.transcript.end_stream()
+        await chat.pilot.pause()
+        assert [line for line in chat.lines if line.startswith("◆")] == ["◆ Blue."]
+        assert "I choose one" not in chat.text and "red" not in chat.text
+        assert "thought · 36 characters" in chat.text
