@@ -10,7 +10,7 @@ from models.settings import ModelSettings
 from tests.loopback import Loopback, data, delta
 from tests.models.chat.events import all_events, request
 
-QUICK = ModelSettings(first_byte_timeout=0.4, stall_timeout=0.2, connect_timeout=2, retries=1, retry_wait=0.01)
+QUICK = ModelSettings(first_byte_timeout=0.7, stall_timeout=0.7, connect_timeout=2, retries=1, retry_wait=0.01)
 
 
 @dataclass(frozen=True)
