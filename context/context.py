@@ -114,10 +114,8 @@ class Context:
         return (clear(f"{SCOPE}{scope}"),) if scope else ()
 
     def reload(self, *, sending: bool = False) -> tuple[FileNotice, ...]:
-        """Reads the workspace's changed files; returns one notice for each that changed or is broken.
-
-        `sending`: a message is sent right afterwards, and reports the changes.
-        """
+        """Reads the workspace's changed files; returns one notice for each that changed or is broken. `sending`: a
+        message is sent right afterwards, and reports the changes."""
         return self.state.sources.refresh(sending=sending)
 
     def use_settings(self, settings: ContextSettings) -> None:
@@ -129,8 +127,7 @@ class Context:
         return self.state.sources.now().skills
 
     def prefetch(self, conversation: Conversation | None, text: str, profile: Profile) -> Prefetch | None:
-        """Prefetch for the `Turn` of a message about to be stored; None where recall is off or the text is empty. Its
-        `run` blocks."""
+        """Prefetch for a message about to be stored; None if recall is off or the text empty. Its `run` blocks."""
         turn = Turn(conversation=conversation)
         components, text = switched(self.state, turn), without_placeholders(text)
         if not components.settings.recall or not text.strip():
@@ -159,14 +156,14 @@ class Context:
         facts: tuple[Fact, ...] = (),
         recall: bool = True,
     ) -> AssembledRequest:
-        """Assembles the request for a turn, as `assemble_request`."""
-        return self.assemble_request(AssemblyArguments(turn, profile, tools, facts, recall), counter)
+        """Assembles the request for a turn, as `assemble_request`; its message lists all tools if none does."""
+        names = frozenset(tool.name for tool in tools)
+        return self.assemble_request(AssemblyArguments(turn, profile, tools, facts, recall, names), counter)
 
     def assemble_request(self, arguments: AssemblyArguments, counter: TokenCounter) -> AssembledRequest:
         """Assembles a request. Stores nothing. Raises RequestTooLarge, NoSuchSkill, BadAttachment."""
         self._follow_forgetting()
-        counting = MessageCounter(counter, arguments.profile.images)
-        return RequestAssembler(self.state, arguments, counting).assemble()
+        return RequestAssembler(self.state, arguments, MessageCounter(counter, arguments.profile.images)).assemble()
 
     def told_whole(self, conversation: Conversation | None) -> frozenset[int]:
         """The entries (seqs) whose whole text the next request tells: no tool result that is cut or reduced. Blocks."""

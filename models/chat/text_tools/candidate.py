@@ -144,12 +144,10 @@ class Candidate:
             return Shape.OPEN
         if rest[0] == "<":
             return self._take_tag()
-        if rest[0] in "{[":
-            return self._take_value()
         if rest[0] == "}" and self.calls:  # one too many
             self._at += 1
             return Shape.OPEN
-        return self._take_name()
+        return self._take_value() if rest[0] in "{[" else self._take_name()
 
     def _otherwise(self) -> Shape:
         return Shape.FOLLOWED if self.calls or self.is_damaged else Shape.TEXT

@@ -3,6 +3,9 @@
 A call of an offered tool with fitting arguments counts in any clothing (candidate.py) if it is all that the answer
 holds from there on, and nothing before it says that it is an example. In code, inline code and quotes it is text. In
 tags that only calls have it counts though text follows, which the model made up.
+
+Where a message lists the tools, the user needs one: a small model then explains the call and writes it in a fence.
+Such a call counts with prose around it, unless the user asks to be shown or told something about calls or data.
 """
 
 import json
@@ -34,6 +37,11 @@ _ASKS_FOR_DATA: Final = re.compile(
     r"|格式|示例|例子|配置|JSON",
     re.IGNORECASE,
 )
+_ASKS_TO_BE_TOLD: Final = re.compile(
+    r"\b(?:how (?:do|does|can|could|would|should|to)|what (?:is|are|does) (?:a|an|the)\b.{0,30}\b(?:call|tool|function)"
+    r"|explain|show me how|why|(?:tool|function)[ _-]?call\w*|formats?|tokens?)\b|怎么|如何|为什么|解释|什么是",
+    re.IGNORECASE,
+)
 _ASKS_FOR_CALL: Final = re.compile(r"\b(?:tool|function)[ _-]?calls?\b|工具调用|函数调用|调用格式", re.IGNORECASE)
 
 
@@ -43,13 +51,15 @@ class TextCallReader:
     `calls` counts the calls so far; `is_over`: text follows them, and the model should have waited instead.
     """
 
-    def __init__(self, tools: Iterable[Tool] = (), question: str = "") -> None:
-        """`question` is the user's message, which may ask for such a text."""
+    def __init__(self, tools: Iterable[Tool] = (), question: str = "", *, are_listed: bool = False) -> None:
+        """`question` is the user's message, which may ask for such a text; `are_listed`: a message lists the tools,
+        because the user needs one."""
         self.calls = 0
         self.is_over = False
         self._tools = {tool.name: tool for tool in tools}
         self._wants_data = _ASKS_FOR_DATA.search(question) is not None
         self._wants_call = self._wants_data and _ASKS_FOR_CALL.search(question) is not None
+        self._may_be_explained = are_listed and not (self._wants_data or _ASKS_TO_BE_TOLD.search(question))
         self._candidate: Candidate | None = None
         self._said = ""  # the end of the text so far
         self._chars = 0  # of the text so far
@@ -94,11 +104,15 @@ class TextCallReader:
         line = self._line
         if char in "<[" and (not line or line[-1].isspace()) and not line.startswith("    "):
             return not (line.lstrip().startswith(">") or line.count("`") % 2)
+        if self._may_be_explained and char == "{" and line.strip() and line[-1].isspace() and line.count("`") % 2 == 0:
+            return True
         return self._is_free and len(line) <= 3 and _OPENER.match(char) is not None
 
     @property
     def _is_free(self) -> bool:
         """Whether a call without tags of its own may begin here."""
+        if self._may_be_explained:
+            return not self._explains
         return not (self._line.strip() or self._is_muted or self._explains)
 
     def _settle(self, candidate: Candidate, shape: Shape) -> Generator[TextChunk | ToolCall, None, str]:
@@ -125,11 +139,14 @@ class TextCallReader:
         """The calls that are made, malformed ones among them; none if the stretch is text."""
         is_marked = candidate.is_marked and not candidate.is_fenced
         lead = self._said.strip()
-        if not (candidate.is_marked or candidate.is_whole_echo or self._is_free):
-            return []
-        if (is_followed and not is_marked) or _EXPLAINS.search(lead.rpartition("\n\n")[2][-300:]):
-            return []
         fitting = [fitting_call(call, self._tools) for call in candidate.calls]
+        is_example = _EXPLAINS.search(lead.rpartition("\n\n")[2][-300:]) is not None
+        is_explicit = bool(fitting) and all(call and call.is_explicit for call in fitting)
+        if self._may_be_explained and is_explicit and not is_example:
+            return [_tool_call(call) for call in fitting if call]
+        may_begin = candidate.is_marked or candidate.is_whole_echo or self._is_free
+        if not may_begin or is_example or (is_followed and not is_marked):
+            return []
         if fitting and all(fitting) and not candidate.is_damaged:
             is_text = not is_marked and (self._chars > MAX_LEAD or self._wants_call)
             return [] if is_text else [_tool_call(call) for call in fitting if call]

@@ -57,7 +57,9 @@ async def _answer(request: Request, profile: Profile, send: Send) -> AsyncGenera
     question = _question(request)
 
     def new_reader() -> TextCallReader | None:
-        return TextCallReader(request.tools, question) if request.tools and profile.calls_tools else None
+        if not (request.tools and profile.calls_tools):
+            return None
+        return TextCallReader(request.tools, question, are_listed=request.tools_stated)
 
     answer = _TextAnswer(new_reader, stops_loops=not (request.may_repeat or wants_repetition(question)))
     async with aclosing(send(request)) as events:

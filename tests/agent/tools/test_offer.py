@@ -70,7 +70,7 @@ async def test_outside_a_project_there_is_memory_and_in_one_files_and_commands(
 
 @pytest.mark.parametrize(("offer", "count"), [("memory", 3), ("project", 10), ("all", 15)])
 async def test_a_setting_says_what_is_offered(workspace: Workspace, tmp_path: Path, offer: str, count: int) -> None:
-    session = open_session(workspace, tmp_path, tools=ToolSettings(offer=offer))  # pyright: ignore[reportArgumentType]
+    session = open_session(workspace, tmp_path, tools=ToolSettings(offer=offer))  # pyright: ignore[reportArgumentType]  # a parameter's values
     assert len(names(session, "hello", profile())) == count
     await session.close()
 

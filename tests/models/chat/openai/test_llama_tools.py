@@ -24,7 +24,7 @@ def calling(scripted_llama: Scripted) -> LlamaServer:
 
 
 async def test_a_call_comes_whole_after_the_words(calling: LlamaServer) -> None:
-    model = open_model(calling.spec, settings=ModelSettings(), env={})
+    model = open_model(calling.spec, settings=ModelSettings(tool_calls="native"), env={})
     assert (await model.prepare()).tools
     events = await all_events(model, request("What is on page seven?", tools=(READ,)))
     await model.close()
@@ -37,7 +37,7 @@ async def test_a_call_comes_whole_after_the_words(calling: LlamaServer) -> None:
 
 
 async def test_a_result_goes_back_and_the_turn_goes_on(calling: LlamaServer) -> None:
-    model = open_model(calling.spec, settings=ModelSettings(), env={})
+    model = open_model(calling.spec, settings=ModelSettings(tool_calls="native"), env={})
     call = ToolCall("call_1", "read_page", '{"id": "pg_7"}')
     result = Message(Role.TOOL, (ToolResult("call_1", "read_page", "Seven ships."),))
     asked = request(user("What is there?"), assistant("Let me look.", call), result, tools=(READ,))

@@ -284,3 +284,25 @@ def test_json_that_is_no_call_is_shown_from_its_first_telling_key_on() -> None:
 )
 def test_a_stored_text_that_is_a_call_is_told_from_an_answer(text: str, expected: bool) -> None:
     assert is_written_call(text) is expected
+
+
+EXPLAINED = '{"name": "read_file", "arguments": {"path": "notes.txt"}}'
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        f"You can use the `read_file` tool. Here's how you can do it:\n```json\n{EXPLAINED}\n```\nThis will read it.",
+        f"读取: {EXPLAINED}",
+        f"To use a tool, reply with only this JSON: {EXPLAINED}\n\nThe result",
+        "{" + EXPLAINED + "}",
+        "{" + EXPLAINED + "}}",
+    ],
+)
+def test_a_call_that_a_small_model_explains_counts_if_a_message_lists_the_tools(answer: str) -> None:
+    for question, count in (("Read notes.txt.", 1), ("How do I call read_file?", 0)):
+        reader = TextCallReader(TOOLS.values(), question, are_listed=True)
+        events = [*(event for char in answer for event in reader.feed(char)), *reader.finish()]
+        calls = [(event.name, event.arguments) for event in events if not isinstance(event, TextChunk)]
+        is_bare = answer.startswith("{")
+        assert calls == [("read_file", '{"path": "notes.txt"}')] * (1 if is_bare else count)
