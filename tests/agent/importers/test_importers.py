@@ -19,7 +19,7 @@ from agent.importers.timestamps import parse_time
 from foundation.paths import Workspace
 from foundation.trust import Trust
 from memory.cold import ColdStore
-from memory.records import EntryKind
+from memory.records import UNTIMED, EntryKind
 from models.messages import Role
 from tests.agent.importers.exports import BRANCHED, CLAUDE
 from tests.agent.importers.stored import branch, lines, stored
@@ -33,7 +33,7 @@ def test_only_text_is_required_and_the_rest_of_a_line_is_kept(cold: ColdStore) -
     stored(cold, read_jsonl(lines({"text": "bare"}, told), "letters"))
     bare = branch(cold, "letters")[0]
     full = branch(cold, "conv-26")[0]
-    assert (bare.text, bare.role, bare.meta) == ("bare", Role.USER, {})
+    assert (bare.text, bare.role, bare.meta) == ("bare", Role.USER, {UNTIMED: True})
     assert (full.id, full.text, full.role, full.speaker) == ("D1:3", "full", Role.ASSISTANT, "Mel")
     assert full.time == datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
     assert full.meta == {"imported": {"mood": {"n": 1}}}
@@ -55,7 +55,7 @@ def test_content_and_timestamp_are_taken_for_text_and_time(cold: ColdStore) -> N
         datetime(2023, 5, 8, 13, 56, tzinfo=UTC),
     )
     assert (second.role, second.text, second.time) == (Role.ASSISTANT, "看 this\n\n🏺", first.time)
-    assert (third.text, third.meta) == ("own", {"imported": {"content": "kept as it is"}})
+    assert (third.text, third.meta) == ("own", {"imported": {"content": "kept as it is"}, UNTIMED: True})
 
 
 def test_equal_errors_are_one_reason_with_their_number(cold: ColdStore) -> None:
@@ -93,7 +93,7 @@ def test_bad_lines_are_told_by_number_and_the_rest_is_imported(cold: ColdStore) 
 def test_a_time_that_is_not_understood_is_told_and_the_line_kept(cold: ColdStore) -> None:
     imported = stored(cold, read_jsonl(lines({"text": "a", "time": "yesterday"}), "c"))
     assert imported.bad[0].partly_imported
-    assert branch(cold, "c")[0].meta == {"imported": {"time": "yesterday"}}
+    assert branch(cold, "c")[0].meta == {"imported": {"time": "yesterday"}, UNTIMED: True}
 
 
 def test_importing_again_adds_nothing_and_a_grown_file_only_what_is_new(cold: ColdStore) -> None:
