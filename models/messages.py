@@ -190,6 +190,8 @@ def render(part: MessagePart) -> str:
     match part:
         case Text(text=text, injected=""):
             return text
+        case Text(text=text, injected="tools"):  # small models follow a list without tags more often
+            return neutralise(text, citations=False)
         case Text(text=text, injected=what):
             cites = what in OWN_CITATIONS or what in INSTRUCTIONS
             return fence_text(what, neutralise(text, citations=not cites), part.nonce)

@@ -22,7 +22,8 @@ TOOLS: Final = "tools"  # the kind of the injected part
 
 
 class OfferedTools(Struct, frozen=True):
-    """The tools of a request. `in_messages`: its messages list them, and the head none; `piece` lists new ones."""
+    """The tools that the model of a request may call. `in_messages`: its head lists none, and its messages those that
+    they need; `piece` lists new ones."""
 
     tools: tuple[Tool, ...]
     piece: MessagePiece | None = None
@@ -50,11 +51,10 @@ def _in_text(tools: tuple[Tool, ...], wanted: Collection[str], view: BranchView,
     if continuing and new and not known:  # the server has refused native tools within the turn: no message lists them
         return OfferedTools(tools, in_text=True)
     if continuing or not new:
-        return OfferedTools(tuple(tool for tool in tools if tool.name in known), in_messages=True)
-    listed = known | {tool.name for tool in new}
+        return OfferedTools(tools, in_messages=True)
     text = clear(tools_text(new), TextSource.OTHER)
     piece = MessagePiece(Layer.SYSTEM, f"tools ({len(new)})", Text(text, injected=TOOLS))
-    return OfferedTools(tuple(tool for tool in tools if tool.name in listed), piece, in_messages=True)
+    return OfferedTools(tools, piece, in_messages=True)
 
 
 def _in_view(view: BranchView) -> frozenset[str]:

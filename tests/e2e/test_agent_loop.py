@@ -104,6 +104,7 @@ def settings(tmp_path: Path, proxy: RecordingProxy) -> dict[str, str]:
         "PALIMPSEST_DETECT": "off",
         "PALIMPSEST_MODELS_WINDOW": "15000",
         "PALIMPSEST_CONTEXT_RECALL": "false",
+        "PALIMPSEST_MODELS_TOOL_CALLS": "native",  # the model is tiny, and its script expects them so
         "PYTHONPATH": str(ROOT),
         "PYTHONUTF8": "1",
         "PYTHONDONTWRITEBYTECODE": "1",

@@ -98,7 +98,7 @@ class AnthropicReplyReader:
         if block.get("type") == "tool_use":
             self._tools[index] = tool = _Tool(block)
             self._meter.take_call(EACH_CALL, tool.id, tool.name, json.dumps(tool.fields))
-        elif block.get("type") in _THINKING:
+        elif str(block.get("type")) in _THINKING:
             self._meter.take_text(json.dumps(block))
             self._thinking[index] = dict(block)
             if thought := self._reasoning.feed(_string(block.get("thinking"))):

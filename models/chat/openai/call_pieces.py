@@ -46,6 +46,8 @@ class CallAssembler:
     def __init__(self, meter: AnswerMeter) -> None:
         self._meter = meter
         self._calls: list[CallPieces] = []
+        self._by_index: dict[object, list[CallPieces]] = {}
+        self._by_id: dict[str, list[CallPieces]] = {}
 
     def __bool__(self) -> bool:
         return bool(self._calls)
@@ -59,12 +61,15 @@ class CallAssembler:
             call_id, name = _string(delta.get("id")), _string(function.get("name"))
             index = delta.get("index") if isinstance(delta.get("index"), int) else None
             call = self._find(index, call_id, name, touched, position if len(deltas) > 1 else None)
+            self._meter.take_call(EACH_CALL if call is None else "", call_id, name)
             if call is None:
                 call = CallPieces(index, call_id)
-                self._meter.take_call(EACH_CALL, call_id, name)
                 self._calls.append(call)
+                self._by_index.setdefault(index, []).append(call)
             touched.append(call)
             call.id, call.name = call.id or call_id, call.name or name
+            if call_id and not any(known is call for known in self._by_id.setdefault(call_id, [])):
+                self._by_id[call_id].append(call)
             self._attach(call, delta, function)
             if arguments := _arguments(function.get("arguments")):
                 self._meter.take_call(arguments)
@@ -85,8 +90,9 @@ class CallAssembler:
         self, index: object, call_id: str, name: str, touched: list[CallPieces], position: int | None
     ) -> CallPieces | None:
         """The call that a piece belongs to; None for a new one."""
-        same = [call for call in self._calls if index is None or call.index == index]
-        if call_id and (known := [call for call in same if call.id == call_id]):
+        same = self._calls if index is None else self._by_index.get(index, [])
+        known = self._by_id.get(call_id, []) if call_id else []
+        if known := [call for call in known if index is None or call.index == index]:
             call = known[-1]
             return None if index is None and name and call in touched else call
         if index is None and position is not None:  # without an index, by its place among those of the chunk
