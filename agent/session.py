@@ -125,7 +125,7 @@ class Session:
         )
         self._delegation = Delegation(self)
         self.toolbox = session_toolbox(self, self._delegation)
-        self.offer = ToolOffer(self.toolbox, lambda: self.project.root, workspace.root)
+        self.offer = ToolOffer(self.toolbox, lambda: self.project.root, workspace.root, self.commands.listed)
 
     @classmethod
     def open(

@@ -6,7 +6,8 @@ calls tools in text gets their list with the message that needs them, and none i
 """
 
 import os
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -19,11 +20,12 @@ from foundation.files import resolve_path
 from models.chat.port import ModelSize, Profile
 from models.messages import Tool
 
-_ANYWHERE: Final = frozenset({ToolPurpose.MEMORY, ToolPurpose.WEB, ToolPurpose.SERVER})
+_ANYWHERE: Final = frozenset({ToolPurpose.MEMORY, ToolPurpose.REFERENCE, ToolPurpose.WEB, ToolPurpose.SERVER})
 _IN_PROJECT: Final = _ANYWHERE | {ToolPurpose.PROJECT}
 _ALL: Final = frozenset(ToolPurpose)
 _BY_SETTING: Final = {"memory": _ANYWHERE, "project": _IN_PROJECT, "all": _ALL}
 
+_REFERENCE: Final = re.compile(r"\b(?:e|pg|m)_[0-9a-z]{6,}")
 _OWN_FILES: Final = frozenset({"AGENTS.md", "SOUL.md", "MEMORY.md", "system.yaml", "skills", "memory", "conversations"})
 """What a workspace has itself: a folder of these alone is no project."""
 _MARKERS: Final = frozenset({".git", ".hg", ".jj", ".svn"})
@@ -55,10 +57,17 @@ class ToolOffer:
     """The purposes of the tools that each conversation of a session is offered. They only grow, so that a request's
     head changes at most once."""
 
-    def __init__(self, toolbox: Toolbox, folder: Callable[[], Path], workspace: Path) -> None:
-        """`folder` gives the one where the user stands."""
+    def __init__(
+        self,
+        toolbox: Toolbox,
+        folder: Callable[[], Path],
+        workspace: Path,
+        background: Callable[[], Sequence[object]] = tuple,
+    ) -> None:
+        """`folder` gives the one where the user stands; `background` the commands that were started in the background."""
         self._toolbox = toolbox
         self._folder = folder
+        self._background = background
         self._workspace = workspace
         self._grown: set[str] = set()  # conversations in which a message needed files or commands
         self._is_project: dict[str, bool] = {}  # as the conversation began
@@ -89,17 +98,21 @@ class ToolOffer:
             self._grown.add(conversation)
         if not (self._in_project(conversation) or needs_files or conversation in self._grown):
             return _ANYWHERE
-        return _ALL if profile.remote or profile.size is ModelSize.LARGE else _IN_PROJECT
+        if profile.remote or profile.size is ModelSize.LARGE:
+            return _ALL
+        return _IN_PROJECT | {ToolPurpose.BACKGROUND} if self._background() else _IN_PROJECT
 
     def _needed(self, conversation: str, text: str) -> frozenset[ToolPurpose]:
         """The purposes that the message itself speaks of."""
-        needed = {ToolPurpose.SERVER}
+        needed = {ToolPurpose.SERVER, ToolPurpose.BACKGROUND}
         if mentions_memory(text):
             needed.add(ToolPurpose.MEMORY)
         if has_entity("url", text):
             needed.add(ToolPurpose.WEB)
         if mentions_files(text) or (self._in_project(conversation) and has_keyword(text, _WORK_WORDS)):
             needed |= {ToolPurpose.PROJECT, ToolPurpose.EXTRA}
+        if _REFERENCE.search(text):
+            needed.add(ToolPurpose.REFERENCE)
         return frozenset(needed)
 
     def _in_project(self, conversation: str) -> bool:

@@ -52,7 +52,9 @@ class ToolPurpose(StrEnum):
     """What a tool is for: agent.tools.offer decides by it when a model is offered the tool."""
 
     MEMORY = "memory"
+    REFERENCE = "reference"  # a text of memory by its reference
     PROJECT = "project"  # files and commands
+    BACKGROUND = "background"  # commands that go on beside the turn
     WEB = "web"
     SERVER = "server"  # a tool of an MCP server
     EXTRA = "extra"  # plans, skills, questions, delegation

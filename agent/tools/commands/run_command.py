@@ -100,7 +100,7 @@ class CommandOutput:
 
     stores_arguments = False
     structured = False
-    purpose = ToolPurpose.PROJECT
+    purpose = ToolPurpose.BACKGROUND
     only_reads = False
     definition = Tool(
         "command_output",

@@ -30,7 +30,7 @@ _RANGE = re.compile(r"(?P<first>\d{1,9})\s*(?:(?P<to>[-–])\s*(?P<last>\d{1,9})
 class RecallPassage:
     """Recalls one whole passage by its reference."""
 
-    purpose = ToolPurpose.MEMORY
+    purpose = ToolPurpose.REFERENCE
     only_reads = True
     stores_arguments = False
     structured = True

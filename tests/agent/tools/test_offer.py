@@ -18,7 +18,7 @@ from tests.agent.sessions import asked, open_session, turn
 from tests.loopback import Loopback, chat
 
 MEMORY = ["memory_search", "recall", "remember"]
-FILES = ["command_output", "edit_file", "find_files", "read_file", "run_command", "search_files", "write_file"]
+FILES = ["edit_file", "find_files", "read_file", "run_command", "search_files", "write_file"]
 
 
 def profile(*, small: bool | None = None, remote: bool = False, text: bool = False) -> Profile:
@@ -68,7 +68,7 @@ async def test_outside_a_project_there_is_memory_and_in_one_files_and_commands(
     await session.close()
 
 
-@pytest.mark.parametrize(("offer", "count"), [("memory", 3), ("project", 10), ("all", 15)])
+@pytest.mark.parametrize(("offer", "count"), [("memory", 3), ("project", 9), ("all", 15)])
 async def test_a_setting_says_what_is_offered(workspace: Workspace, tmp_path: Path, offer: str, count: int) -> None:
     session = open_session(workspace, tmp_path, tools=ToolSettings(offer=offer))  # pyright: ignore[reportArgumentType]  # a parameter's values
     assert len(names(session, "hello", profile())) == count
@@ -128,7 +128,7 @@ async def test_a_small_model_gets_the_list_of_tools_with_the_message_that_needs_
     assert "read_file" not in bodies[0]["messages"][0]["content"] + sent[0]
     assert "read_file(path)" in sent[1] and sent[1].endswith("Read notes.txt.")
     assert "read_file" not in sent[2]  # a message in view lists it
-    assert "memory_search(query?" in sent[3] and "read_file(" not in sent[3]
+    assert "memory_search(query?" in sent[3] and "recall(" not in sent[3]
     for before, after in pairwise(bodies):  # the prompt only grows
         assert after["messages"][: len(before["messages"])] == before["messages"]
     await session.close()
