@@ -20,7 +20,7 @@ from foundation.files import resolve_path
 from models.chat.port import ModelSize, Profile
 from models.messages import Tool
 
-_ANYWHERE: Final = frozenset({ToolPurpose.MEMORY, ToolPurpose.REFERENCE, ToolPurpose.WEB, ToolPurpose.SERVER})
+_ANYWHERE: Final = frozenset(ToolPurpose) - {ToolPurpose.PROJECT, ToolPurpose.BACKGROUND, ToolPurpose.EXTRA}
 _IN_PROJECT: Final = _ANYWHERE | {ToolPurpose.PROJECT}
 _ALL: Final = frozenset(ToolPurpose)
 _BY_SETTING: Final = {"memory": _ANYWHERE, "project": _IN_PROJECT, "all": _ALL}
@@ -40,17 +40,15 @@ fix bug bugs error fails failing failed implement refactor add change rename upd
 show open read write create list print code function class module method line lines build debug
 修复 修改 错误 报错 失败 实现 重构 添加 增加 改 重命名 更新 删除 替换 查找 搜索 查看 打开 读 写 创建 新建 列出 函数 模块
 """
-_MEMORY = """
-remember note notes recall remind reminder memory earlier
-记住 记得 记一下 记下 记录 笔记 备忘 提醒 上次 之前 以前 说过 聊过 提到过 忘
-"""
+_NOTE = "remember note remind reminder 记住 记得 记一下 记下 记录 备忘 提醒 别忘 不要忘"
+_SEARCH = "search look find 搜索 查找 查一下 找一下"
+_MEMORY = "memory notes conversations history 记忆 笔记 对话 聊天记录 历史"
 _FILE_WORDS: Final = tuple(_FILES.split())
 _WORK_WORDS: Final = tuple(_WORK.split())
 """Words that mean files where the user stands in a project, and something else elsewhere."""
-_MEMORY_WORDS: Final = (
-    *_MEMORY.split(),
-    *("did i say", "did i tell", "did we", "i told you", "i said", "we talked", "we decided", "last time", "last week"),
-)
+_NOTE_WORDS: Final = tuple(_NOTE.split())
+_SEARCH_WORDS: Final = tuple(_SEARCH.split())
+_MEMORY_WORDS: Final = tuple(_MEMORY.split())
 
 
 class ToolOffer:
@@ -64,7 +62,7 @@ class ToolOffer:
         workspace: Path,
         background: Callable[[], Sequence[object]] = tuple,
     ) -> None:
-        """`folder` gives the one where the user stands; `background` the commands that were started in the background."""
+        """`folder` gives the one where the user stands, `background` the commands that were started beside turns."""
         self._toolbox = toolbox
         self._folder = folder
         self._background = background
@@ -105,7 +103,9 @@ class ToolOffer:
     def _needed(self, conversation: str, text: str) -> frozenset[ToolPurpose]:
         """The purposes that the message itself speaks of."""
         needed = {ToolPurpose.SERVER, ToolPurpose.BACKGROUND}
-        if mentions_memory(text):
+        if wants_note(text):
+            needed.add(ToolPurpose.NOTE)
+        if wants_search(text):
             needed.add(ToolPurpose.MEMORY)
         if has_entity("url", text):
             needed.add(ToolPurpose.WEB)
@@ -129,11 +129,17 @@ def mentions_files(text: str) -> bool:
     return has_keyword(text, _FILE_WORDS) or has_entity("file_path", text) or has_entity("code", text)
 
 
-def mentions_memory(text: str) -> bool:
-    """Whether the message wants something stored or looked up in memory."""
+def wants_note(text: str) -> bool:
+    """Whether the message wants something remembered."""
+    return has_keyword(text, _NOTE_WORDS)
+
+
+def wants_search(text: str) -> bool:
+    """Whether the message wants a search of memory. A question about the past does not: it comes with what memory has on
+    it, and a list of tools keeps a small model from answering it."""
     for path in entities_in("file_path", text):  # notes.txt is a file
         text = text.replace(path, " ")
-    return has_keyword(text, _MEMORY_WORDS)
+    return has_keyword(text, _MEMORY_WORDS) and has_keyword(text, _SEARCH_WORDS)
 
 
 def is_project(folder: Path, workspace: Path) -> bool:

@@ -51,7 +51,8 @@ class ToolRun(Struct, frozen=True):
 class ToolPurpose(StrEnum):
     """What a tool is for: agent.tools.offer decides by it when a model is offered the tool."""
 
-    MEMORY = "memory"
+    MEMORY = "memory"  # search
+    NOTE = "note"
     REFERENCE = "reference"  # a text of memory by its reference
     PROJECT = "project"  # files and commands
     BACKGROUND = "background"  # commands that go on beside the turn

@@ -65,7 +65,7 @@ class RecallPassage:
 class RememberNote:
     """Adds a note to MEMORY.md. Asks first: a model or a web page writes nothing on its own."""
 
-    purpose = ToolPurpose.MEMORY
+    purpose = ToolPurpose.NOTE
     only_reads = False
     stores_arguments = True
     structured = False

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from agent.session import Session
-from agent.tools.offer import is_project, mentions_files, mentions_memory
+from agent.tools.offer import is_project, mentions_files, wants_note, wants_search
 from agent.tools.port import ToolPurpose
 from agent.tools.settings import ToolSettings
 from context import Turn
@@ -92,7 +92,7 @@ async def test_what_a_message_needs_is_offered_from_then_on_and_a_look_changes_n
 
 
 @pytest.mark.parametrize(
-    ("text", "files", "memory"),
+    ("text", "files", "note"),
     [
         ("hello", False, False),
         ("你好", False, False),
@@ -105,11 +105,24 @@ async def test_what_a_message_needs_is_offered_from_then_on_and_a_look_changes_n
         ("列出这个文件夹里的文件。", True, False),
         ("Remember that my sister's birthday is 14 March.", False, True),
         ("记住：我的护照在蓝色抽屉里。", False, True),
-        ("What did I say about the greenhouse key?", False, True),
+        ("What did I say about the greenhouse key?", False, False),
     ],
 )
-def test_a_message_speaks_of_files_or_of_memory(text: str, files: bool, memory: bool) -> None:
-    assert (mentions_files(text), mentions_memory(text)) == (files, memory)
+def test_a_message_speaks_of_files_or_of_a_note(text: str, files: bool, note: bool) -> None:
+    assert (mentions_files(text), wants_note(text)) == (files, note)
+
+
+@pytest.mark.parametrize(
+    ("text", "search"),
+    [
+        ("Search my notes for the boiler.", True),
+        ("在笔记里搜索锅炉", True),
+        ("What did I say last week?", False),
+        ("Find notes.txt", False),
+    ],
+)
+def test_a_message_wants_a_search_of_memory(text: str, search: bool) -> None:
+    assert wants_search(text) == search
 
 
 async def test_a_small_model_gets_the_list_of_tools_with_the_message_that_needs_it_and_none_with_a_greeting(
@@ -120,7 +133,7 @@ async def test_a_small_model_gets_the_list_of_tools_with_the_message_that_needs_
     settings = ModelSettings(retries=0, profiles={"m": ProfileOverride(small=True, tools="text")})
     session = open_session(workspace, tmp_path, server, models=settings, project=[project])
     server.answers_all(lambda _: chat("Good."))
-    for text in ("hello", "Read notes.txt.", "And what is in other.txt?", "What did I say last time?"):
+    for text in ("hello", "Read notes.txt.", "And what is in other.txt?", "Search my notes for tea."):
         await turn(session, text)
     bodies = [request.json for request in asked(server)]
     assert not any("tools" in body for body in bodies)
