@@ -69,11 +69,13 @@ class Image(Struct, frozen=True, tag="image"):
 
 
 class ToolCall(Struct, frozen=True, tag="tool_call"):
-    """The model's call of a tool. `arguments` is JSON, as received."""
+    """The model's call of a tool. `arguments` is JSON, as received. `is_unoffered`: it was written as text, and names a
+    tool that the request did not offer."""
 
     id: str
     name: str
     arguments: str
+    is_unoffered: bool = False
 
 
 class ToolResult(Struct, frozen=True, tag="tool_result"):

@@ -135,8 +135,8 @@ def wants_note(text: str) -> bool:
 
 
 def wants_search(text: str) -> bool:
-    """Whether the message wants a search of memory. A question about the past does not: it comes with what memory has on
-    it, and a list of tools keeps a small model from answering it."""
+    """Whether the message wants a search of memory. A question about the past does not: what memory has on it comes
+    with it, and a list of tools keeps a small model from answering it."""
     for path in entities_in("file_path", text):  # notes.txt is a file
         text = text.replace(path, " ")
     return has_keyword(text, _MEMORY_WORDS) and has_keyword(text, _SEARCH_WORDS)

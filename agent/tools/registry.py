@@ -122,12 +122,15 @@ class Toolbox:
         tool = self._find(call.name)
         return tool is not None and tool.only_reads
 
-    def action(self, call: ToolCall) -> Action:
-        """What the call would do. Raises MalformedCall where it cannot be understood, ToolFailure where it cannot be
-        done."""
+    def action(self, call: ToolCall, offered: Collection[str] = ()) -> Action:
+        """What the call would do. `offered`: the names of the tools that the request offered; () for all.
+
+        Raises MalformedCall where it cannot be understood, ToolFailure where it cannot be done.
+        """
         tool = self._find(call.name)
-        if tool is None:
-            names = ", ".join(sorted(self._tools))
+        is_closed = call.is_unoffered or self.settings.offer != "auto"
+        if tool is None or (is_closed and offered and tool.definition.name not in offered):
+            names = ", ".join(sorted(offered or self._tools))
             if not call.name:
                 raise MalformedCall(
                     "Not a call",

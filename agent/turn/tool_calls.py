@@ -6,7 +6,7 @@ the order of the calls.
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from concurrent.futures import CancelledError
 from contextlib import aclosing, suppress
 from threading import Event
@@ -76,6 +76,7 @@ class ToolCalls:
         self._stopped = Event()
         self._questions: list[asyncio.Future[str | None]] = []
         self._mistakes: list[str] = []  # of the last answers, which had malformed calls alone
+        self._offered: Collection[str] = ()
         self.gave_up = ""  # the mistake that the model repeats after its correction
         self.unknown_tool: str | None = None  # that it called then; "" for a call that names none
         self._was_unknown = False  # whether the last answer called such a tool
@@ -98,8 +99,12 @@ class ToolCalls:
         for question in self._questions:
             question.cancel()
 
-    async def run(self, calls: Sequence[ToolCall]) -> AsyncGenerator[SessionEvent, None]:
-        """Runs the calls. `gave_up` is set where the model repeats a mistake that it was corrected for."""
+    async def run(self, calls: Sequence[ToolCall], offered: Collection[str] = ()) -> AsyncGenerator[SessionEvent, None]:
+        """Runs the calls; `offered` are the names of the tools that their request offered.
+
+        `gave_up` is set where the model repeats a mistake that it was corrected for.
+        """
+        self._offered = offered
         reading: list[_PlannedCall] = []
         malformed: list[str] = []
         unknown: list[str] = []
@@ -182,7 +187,7 @@ class ToolCalls:
     def _plan(self, call: ToolCall, result_id: Cleared) -> _PlannedCall | ToolOutput:
         """The call with its decision; the output where it cannot be understood."""
         try:
-            action = self._tools.action(call)
+            action = self._tools.action(call, self._offered)
         except ToolFailure as error:
             return replace(failed_output(error), malformed=isinstance(error, MalformedCall))
         decision = self._permissions.decide(action, tainted=self._untrusted(), skills=self._skill_rules)

@@ -150,7 +150,7 @@ class TurnRun:
                 return
         self._calls_made += len(calls)
         self._ports.budget.take_calls(len(calls))
-        async with aclosing(self._tool_calls.run(calls)) as steps:
+        async with aclosing(self._tool_calls.run(calls, self._offered_names)) as steps:
             async for event in steps:
                 yield event
         if self._tool_calls.gave_up:
@@ -234,6 +234,11 @@ class TurnRun:
         await ports.prepare()
         for sentence in await ports.refresh_tools(lambda: self._stopped):
             yield events.Notice("info", sentence)
+
+    @property
+    def _offered_names(self) -> frozenset[str]:
+        tools = self._assembled.request.tools if self._assembled else ()
+        return frozenset(tool.name for tool in tools)
 
     @property
     def _limits(self) -> tuple[int, int]:

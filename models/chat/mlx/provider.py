@@ -35,7 +35,7 @@ from models.chat.port import (
 )
 from models.chat.sampling import REPETITION_PENALTY, TEMPERATURE, TOP_P
 from models.chat.spec import ModelSpec
-from models.chat.text_tools.prompt import as_text
+from models.chat.text_tools.prompt import as_text, with_questions
 from models.chat.text_tools.stream import stream_answer
 from models.messages import Request, Usage
 from models.mlx_thread import Emit, JobPriority, MlxThread, mlx_thread
@@ -128,7 +128,8 @@ class MlxText:
         engine = self._loaded(emit)
         if engine is None:
             return
-        wire = openai_request.messages(request.messages, vision=False)
+        given = request.messages if self._profile.tools else with_questions(request.messages)
+        wire = openai_request.messages(given, vision=False)
         if not self._profile.tools:
             wire = as_text(wire, () if request.tools_stated else request.tools)
         wire = wire if self._profile.system_role else openai_request.without_system(wire)

@@ -13,7 +13,7 @@ import msgspec
 from foundation.bounded_json import Json
 from models.chat.quirks import Quirks
 from models.chat.refused_fields import RefusedFields
-from models.chat.text_tools.prompt import as_text, join_content
+from models.chat.text_tools.prompt import as_text, join_content, with_questions
 from models.chat.text_tools.written_call import UNREADABLE_CALL, json_object
 from models.messages import (
     Image,
@@ -56,7 +56,8 @@ def openai_body(
         schema: Json = {"name": "answer", "strict": True, "schema": request.schema}
         given["response_format"] = {"type": "json_schema", "json_schema": schema}
     given = known.kept(given | extra)
-    wire = messages(request.messages, vision=vision, refused=known)
+    given_messages = request.messages if native_tools else with_questions(request.messages)
+    wire = messages(given_messages, vision=vision, refused=known)
     if request.tools and native_tools:
         given["tools"] = tools(request.tools)
     stated = () if request.tools_stated else request.tools

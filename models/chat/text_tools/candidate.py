@@ -60,9 +60,9 @@ _NAME: Final = re.compile(r"(?:to=)?(?:functions?\.)?(?P<name>[\w-]{1,80})(?::\d
 _ROLES: Final = frozenset({"json", "assistant", "commentary", "analysis", "function", "code", "tool"})
 _FOLLOWS_NAME: Final = re.compile(r"[\s<\[{]")
 _STOPS: Final = {"": re.compile(r"[\[\](){}\"']"), '"': re.compile(r'["\\]'), "'": re.compile(r"['\\]")}
-_KEY: Final = re.compile(r'\s*\{\s*"(?P<key>[^"\\]*)"(?P<rest>.*)', re.DOTALL)
-_KEY_BEGUN: Final = re.compile(r'\s*(?:\{\s*(?:"[^"\\]*)?)?')
-_VALUE: Final = re.compile(r'\s*:\s*"(?P<value>[^"\\]*)"(?:\s*,\s*"(?P<next>[^"\\]*)")?')
+_KEY: Final = re.compile(r"""\s*\{\s*["'](?P<key>[^"'\\]*)["'](?P<rest>.*)""", re.DOTALL)
+_KEY_BEGUN: Final = re.compile(r"""\s*(?:\{\s*(?:["'][^"'\\]*)?)?""")
+_VALUE: Final = re.compile(r"""\s*:\s*["'](?P<value>[^"'\\]*)["'](?:\s*,\s*["'](?P<next>[^"'\\]*)["'])?""")
 
 
 class Shape(Enum):
@@ -81,6 +81,7 @@ class Candidate:
     def __init__(self, tools: Mapping[str, Tool], *, may_echo: bool = False) -> None:
         self.text = ""
         self.calls: list[WrittenCall] = []
+        self.sources: list[str] = []  # what the calls were read from
         self.is_marked = self.is_damaged = self.is_echo = self.is_whole_echo = False
         self._may_echo = may_echo
         self._tools = tools
@@ -95,6 +96,13 @@ class Candidate:
     @property
     def is_fenced(self) -> bool:
         return self.text[:1] in {"`", "~"}
+
+    @property
+    def goes_on_in_line(self) -> bool:
+        """Whether words follow the calls on their line."""
+        end = len(self.text[: self._at].rstrip("`~ \n\t"))
+        gap, rest = self.text[end : self._at], self.text[self._at :].lstrip(" ")
+        return rest[:1] not in {"", "\n", "`", "<", "}"} and "\n" not in gap
 
     @property
     def body(self) -> str:
@@ -123,12 +131,21 @@ class Candidate:
             self.is_whole_echo = end is not None and not _ANY_TAG.sub("", self.text[end.end() :])
             return Shape.OPEN if self.is_whole_echo else Shape.TEXT
         self._end_item()
-        if self._scanned and not self._quote and (calls := json_calls(_single_braces(self.text[self._at :]))):
-            self.calls, self._at = [*self.calls, *calls], len(self.text)
+        if self._scanned and not self._quote:
+            self._take_unfinished()
         rest = self.text[self._at :].strip("`~ \n\t")
         if not self.calls and not self.is_damaged:
             return Shape.TEXT
         return Shape.FOLLOWED if rest and _UNFINISHED.fullmatch(rest) is None else Shape.OPEN
+
+    def _take_unfinished(self) -> None:
+        """Takes a value whose last brackets are missing."""
+        source = self.text[self._at :].rstrip("`~ \n\t")
+        for missing in ("", "}", "}}"):
+            if calls := json_calls(_single_braces(source) + missing):
+                self.sources.append(source)
+                self.calls, self._at = [*self.calls, *calls], len(self.text)
+                return
 
     def _step(self) -> Shape:
         if self._scanned:
@@ -169,6 +186,7 @@ class Candidate:
             self._end_item()
             self.is_marked, self._in_item = True, True
             self._name, self._at = match["name"].removeprefix("functions."), match.end()
+            self.sources.append(match[0])
             if (given := match["single"] or match["double"]) is not None:
                 self._take_arguments(given)
             elif match[0].endswith("/>"):
@@ -190,6 +208,7 @@ class Candidate:
             if value[:1] == "\n" == value[-1:]:
                 value = value[1:-1]
             self._parameters[(match["key"] or match["glm"]).strip()] = value
+            self.sources.append(match[0])
             self._at = self._searched = match.end()
 
     def _take_name(self) -> Shape:
@@ -224,6 +243,7 @@ class Candidate:
         if (end := self._value_end()) == 0:
             return Shape.OPEN
         source = self.text[self._at : end]
+        self.sources.append(source)
         if self._name:
             self._take_arguments(source)
         elif calls := (json_calls(_single_braces(source)) if is_value else ()) or python_calls(source, self._tools):

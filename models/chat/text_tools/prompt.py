@@ -7,14 +7,15 @@ template. Foreign text does not hold that tag: the fence (models.fence) takes it
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Final, cast
 
 from foundation.bounded_json import Json
-from models.messages import Tool
+from models.messages import Message, Role, Text, Tool
 from models.prompts import prompt
 
 _SHOWN_OPTIONAL: Final = 2  # fields of a tool that needs none of them
+MAX_QUESTION: Final = 600  # characters of the user's message that are repeated after a result
 _STATED: Final = re.compile(r"^([\w.-]+)\(", re.MULTILINE)
 
 
@@ -44,6 +45,30 @@ def as_text(messages: Iterable[Json], tools: Iterable[Tool]) -> list[Json]:
     if offered:
         _add_to_head(wire, tools_text(offered))
     return wire
+
+
+def with_questions(messages: Iterable[Message]) -> Iterator[Message]:
+    """The messages, and after the results of each answer's calls the user's message again.
+
+    A small model answers the message that it read last: with the result alone, 2 of 7 answers held what was asked, with
+    the message behind it 7.
+    """
+    question, has_results = "", False
+    for message in messages:
+        if has_results and message.role is not Role.TOOL:
+            yield _reminder(question)
+        has_results = message.role is Role.TOOL
+        if message.role is Role.USER:
+            own = [part.text for part in message.parts if isinstance(part, Text) and not part.injected]
+            question = "\n".join(own) or question
+        yield message
+    if has_results:
+        yield _reminder(question)
+
+
+def _reminder(question: str) -> Message:
+    shown = question if len(question) <= MAX_QUESTION else f"{question[:MAX_QUESTION]}…"
+    return Message(Role.USER, (Text(prompt("text_tools", "result").replace("{message}", shown)),))
 
 
 def call_text(name: str, arguments: str) -> str:

@@ -4,15 +4,17 @@ A call of an offered tool with fitting arguments counts in any clothing (candida
 holds from there on, and nothing before it says that it is an example. In code, inline code and quotes it is text. In
 tags that only calls have it counts though text follows, which the model made up.
 
-Where a message lists the tools, the user needs one: a small model then explains the call and writes it in a fence.
-Such a call counts with prose around it, unless the user asks to be shown or told something about calls or data.
+Models also explain the call that they make. So prose around it does not matter, unless the user asks to be shown or
+told something about calls or data. What a text of the request holds word for word is a quotation, and no call.
 """
 
 import json
 import re
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Final
 from uuid import uuid4
+
+from msgspec.structs import replace
 
 from models.chat.port import TextChunk
 from models.chat.text_tools.candidate import Candidate, Shape
@@ -23,6 +25,8 @@ MAX_LEAD: Final = 600  # characters before a call that has no tags of its own
 MAX_LEAD_OF_MISTAKE: Final = 200  # characters before a malformed call: it is nearly the whole answer
 MAX_REJECTED: Final = 16  # long stretches that turned out to be text: from then on nothing is held back
 _LONG: Final = 1_000  # characters
+_ITEM_MARK: Final = re.compile(r"\s*(?:\d+[.)]|[-*•])\s+")
+_WRITTEN: Final = re.compile(r"[\s\\]+")  # spaces and escapes, which a quotation may write otherwise
 _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 _OPENER: Final = re.compile(r"[{\[`~_A-Za-z]")
 _NEXT: Final = re.compile(r"\n|(?<=\s)[<\[]")
@@ -35,6 +39,12 @@ _EXPLAINS: Final = re.compile(
 _ASKS_FOR_DATA: Final = re.compile(
     r"(?<![.\w])(?:json|ya?ml|xml|schema|config\w*|payload|snippet|template|definition|examples?|sample)\b"
     r"|格式|示例|例子|配置|JSON",
+    re.IGNORECASE,
+)
+_ASKS_NOT_TO_RUN: Final = re.compile(
+    r"\b(?:do not|don't|dont|without|not) (?:run|execut|call)\w*|\b(?:only|just) show|\bshow me (?:an?|the|what|how)\b"
+    r"|\bwhat would\b|\bwould .{0,40}look like|\bexplain (?:what|how)\b|不要(?:运行|执行|调用)|别(?:运行|执行|调用)"
+    r"|调用的?(?:例子|示例)|(?:例子|示例|样例)",
     re.IGNORECASE,
 )
 _ASKS_TO_BE_TOLD: Final = re.compile(
@@ -51,15 +61,21 @@ class TextCallReader:
     `calls` counts the calls so far; `is_over`: text follows them, and the model should have waited instead.
     """
 
-    def __init__(self, tools: Iterable[Tool] = (), question: str = "", *, are_listed: bool = False) -> None:
-        """`question` is the user's message, which may ask for such a text; `are_listed`: a message lists the tools,
-        because the user needs one."""
+    def __init__(
+        self, tools: Iterable[Tool] = (), question: str = "", quotable: Callable[[], Iterable[str]] = tuple
+    ) -> None:
+        """`question` is the user's message, which may ask for such a text; `quotable` gives the texts that are not the
+        model's own."""
         self.calls = 0
         self.is_over = False
         self._tools = {tool.name: tool for tool in tools}
         self._wants_data = _ASKS_FOR_DATA.search(question) is not None
-        self._wants_call = self._wants_data and _ASKS_FOR_CALL.search(question) is not None
-        self._may_be_explained = are_listed and not (self._wants_data or _ASKS_TO_BE_TOLD.search(question))
+        names_tool = any(name in question for name in self._tools)
+        about_calls = _ASKS_FOR_CALL.search(question) is not None or names_tool
+        self._wants_call = _ASKS_NOT_TO_RUN.search(question) is not None or (self._wants_data and about_calls)
+        self._quotable = quotable
+        asks = self._wants_data or self._wants_call or _ASKS_TO_BE_TOLD.search(question)
+        self._may_be_explained = bool(self._tools) and not asks
         self._candidate: Candidate | None = None
         self._said = ""  # the end of the text so far
         self._chars = 0  # of the text so far
@@ -118,7 +134,8 @@ class TextCallReader:
     def _settle(self, candidate: Candidate, shape: Shape) -> Generator[TextChunk | ToolCall, None, str]:
         """Yields the calls of the stretch, or its first character as text; returns the rest, which is read again."""
         is_followed = shape is Shape.FOLLOWED
-        calls = self._judge(candidate, is_followed=is_followed) if shape is not Shape.TEXT else []
+        is_text = shape is Shape.TEXT or (bool(candidate.calls) and self._is_quoted(candidate))
+        calls = [] if is_text else self._judge(candidate, is_followed=is_followed)
         if not calls:
             return (yield from self._reject(candidate))
         self._candidate, self.is_over = None, is_followed
@@ -142,7 +159,7 @@ class TextCallReader:
         fitting = [fitting_call(call, self._tools) for call in candidate.calls]
         is_example = _EXPLAINS.search(lead.rpartition("\n\n")[2][-300:]) is not None
         is_explicit = bool(fitting) and all(call and call.is_explicit for call in fitting)
-        if self._may_be_explained and is_explicit and not is_example:
+        if self._may_be_explained and is_explicit and not is_example and not self._is_in_line(candidate):
             return [_tool_call(call) for call in fitting if call]
         may_begin = candidate.is_marked or candidate.is_whole_echo or self._is_free
         if not may_begin or is_example or (is_followed and not is_marked):
@@ -155,7 +172,17 @@ class TextCallReader:
         if candidate.is_damaged or not candidate.calls:
             return [ToolCall(_new_id(), "", candidate.body)] if is_marked or candidate.is_whole_echo else []
         is_explicit = candidate.is_marked or all(call.is_explicit for call in candidate.calls)
-        return [_tool_call(call) for call in candidate.calls] if is_explicit else []
+        unfit = [replace(_tool_call(call), is_unoffered=call.name not in self._tools) for call in candidate.calls]
+        return unfit if is_explicit else []
+
+    def _is_in_line(self, candidate: Candidate) -> bool:
+        """Whether the call is an item of a list, or words go on behind it on its line."""
+        return _ITEM_MARK.fullmatch(self._line) is not None or candidate.goes_on_in_line
+
+    def _is_quoted(self, candidate: Candidate) -> bool:
+        """Whether each call is in a text of the request, spaces aside."""
+        texts = [_WRITTEN.sub("", text) for text in self._quotable()] if candidate.sources else []
+        return any(all(_WRITTEN.sub("", source) in text for source in candidate.sources) for text in texts)
 
     def _say(self, text: str) -> Iterator[TextChunk]:
         """Gives text out, and follows lines and code fences."""

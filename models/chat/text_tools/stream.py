@@ -20,7 +20,7 @@ from models.chat.port import (
     ToolsRefused,
 )
 from models.chat.text_tools.reader import TextCallReader
-from models.messages import Request, Role, Text, ToolCall
+from models.messages import RecalledSpan, Request, Role, Text, ToolCall, ToolResult
 from models.repetition import RepetitionGuard
 
 _REPETITION: Final = re.compile(r"\brepeat\w*|\btimes\b|\blines of\b|重复|[次遍]", re.IGNORECASE)
@@ -59,7 +59,7 @@ async def _answer(request: Request, profile: Profile, send: Send) -> AsyncGenera
     def new_reader() -> TextCallReader | None:
         if not (request.tools and profile.calls_tools):
             return None
-        return TextCallReader(request.tools, question, are_listed=request.tools_stated)
+        return TextCallReader(request.tools, question, lambda: _quotable(request))
 
     answer = _TextAnswer(new_reader, stops_loops=not (request.may_repeat or wants_repetition(question)))
     async with aclosing(send(request)) as events:
@@ -75,6 +75,14 @@ def _question(request: Request) -> str:
     message = next((message for message in reversed(request.messages) if message.role is Role.USER), None)
     parts = message.parts if message else ()
     return "\n".join(part.text for part in parts if isinstance(part, Text) and not part.injected)
+
+
+def _quotable(request: Request) -> Iterator[str]:
+    """The texts of the request that are not the model's own: of the user, of files, memory and tools."""
+    for message in request.messages:
+        for part in message.parts if message.role is not Role.ASSISTANT else ():
+            if isinstance(part, Text | ToolResult | RecalledSpan) and getattr(part, "injected", "") != "tools":
+                yield part.text
 
 
 def wants_repetition(question: str) -> bool:

@@ -22,6 +22,7 @@ UNREADABLE_CALL: Final = "unreadable_call"
 """Name under which a call without a name is sent to a server that wants names."""
 _MAX_PYTHON: Final = 50_000  # characters
 _MAX_WRAPPERS: Final = 4
+_LAST_COMMA: Final = re.compile(r",\s*([}\]])")
 _CONSTANTS: Final = {"true": True, "false": False, "null": None}
 
 
@@ -39,11 +40,25 @@ class WrittenCall(Struct, frozen=True):
 
 def json_calls(source: str) -> tuple[WrittenCall, ...]:
     """The calls of a JSON text; none if any part of it is no call."""
+    return _calls_of(_loaded(source))
+
+
+def _loaded(source: str) -> object:
+    """The JSON value, or what a model meant: a comma before the end, or quotes as Python has them. None for any other.
+
+    Line breaks in strings stay: small models write them so.
+    """
+    for text in (source, _LAST_COMMA.sub(r"\1", source)):
+        try:
+            return load_json(text, strict=False)
+        except BadJson:
+            continue
+    if len(source) > _MAX_PYTHON or "'" not in source:
+        return None
     try:
-        value: object = load_json(source, strict=False)  # small models leave line breaks in strings as they are
-    except BadJson:
-        return ()
-    return _calls_of(value)
+        return cast("object", ast.literal_eval(source.strip()))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 def json_object(source: str) -> Json | None:

@@ -215,7 +215,7 @@ def called(row: dict[str, Any], step: int) -> tuple[str, list[list[Any]]]:
     return text, [[name, json.loads(arguments) if name else arguments] for name, arguments in calls]
 
 
-@pytest.mark.parametrize(("half", "least", "most"), [("seen", 150, 0), ("unseen", 146, 1)])
+@pytest.mark.parametrize(("half", "least", "most"), [("seen", 150, 2), ("unseen", 146, 1)])
 def test_calls_of_the_corpus_are_recognised_and_other_texts_are_not(half: str, least: int, most: int) -> None:
     positives, negatives = rows(f"{half}_positive"), rows(f"{half}_negative")
     assert len(positives) == len(negatives) == 150
@@ -299,10 +299,51 @@ EXPLAINED = '{"name": "read_file", "arguments": {"path": "notes.txt"}}'
         "{" + EXPLAINED + "}}",
     ],
 )
-def test_a_call_that_a_small_model_explains_counts_if_a_message_lists_the_tools(answer: str) -> None:
+def test_a_call_that_a_model_explains_counts_unless_the_user_asks_about_calls(answer: str) -> None:
     for question, count in (("Read notes.txt.", 1), ("How do I call read_file?", 0)):
-        reader = TextCallReader(TOOLS.values(), question, are_listed=True)
+        reader = TextCallReader(TOOLS.values(), question)
         events = [*(event for char in answer for event in reader.feed(char)), *reader.finish()]
         calls = [(event.name, event.arguments) for event in events if not isinstance(event, TextChunk)]
         is_bare = answer.startswith("{")
         assert calls == [("read_file", '{"path": "notes.txt"}')] * (1 if is_bare else count)
+
+
+@pytest.mark.parametrize("quoted", [EXPLAINED, f"The file says:\n{EXPLAINED}", f"```json\n{EXPLAINED}\n```", CALL])
+def test_what_a_text_of_the_request_holds_word_for_word_is_no_call(quoted: str) -> None:
+    for texts, count in (((), 1), ((f"line 1\n{quoted}\nline 3",), 0)):
+        reader = TextCallReader(TOOLS.values(), "Print a.txt.", lambda texts=texts: texts)
+        events = [*reader.feed(quoted), *reader.finish()]
+        assert len([event for event in events if not isinstance(event, TextChunk)]) == count
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Show me an example of a run_command call as JSON",
+        "给我一个 read_file 调用的例子",
+        "Write JSON with fields name and arguments for read_file",
+        "What does the model emit to read a file? Only show it, don't run it.",
+        "Give me the JSON of a call of read_file for a.txt, do not run it",
+        "What would the JSON look like?",
+        "What would be the python line that calls my function read_file on a.txt?",
+        "Explain what you would do to read a file",
+    ],
+)
+def test_a_call_that_the_user_asks_to_see_is_text(question: str) -> None:
+    for answer in (EXPLAINED, f"```json\n{EXPLAINED}\n```"):
+        assert read([answer], question=question)[1] == []
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        '{"name": "read_file", "arguments": {"path": "notes.txt"}',
+        "{'name': 'read_file', 'arguments': {'path': 'notes.txt'}}",
+        '{"name": "read_file", "arguments": {"path": "notes.txt",},}',
+        '```json\n{"name": "read_file", "arguments": {"path": "notes.txt"},}\n```',
+        '{"name": "read_file", "arguments": {"path": "notes.txt"}}\n\nI will tell you when I have it.',
+        'Let me look at it: {"name": "read_file", "arguments": {"path": "notes.txt"}}',
+    ],
+)
+def test_a_call_with_a_slip_or_with_words_around_it_is_a_call(answer: str) -> None:
+    assert read(answer, question="Read notes.txt.")[1] == [("read_file", '{"path": "notes.txt"}')]
