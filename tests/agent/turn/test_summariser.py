@@ -317,7 +317,7 @@ async def test_stopping_a_turn_ends_the_summary_and_archives_nothing(
 ) -> None:
     talk = session(f"openai:writer@{writer.address}/v1")
     writer.plays(stream(Stall()))
-    for number in range(20):
+    for number in range(40):
         server.plays(chat(LONG))
         seen: list[SessionEvent] = []
         async for event in talk.send(f"{number}: {LONG}"):
