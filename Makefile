@@ -18,7 +18,7 @@ days: ; $(PYTHON) -m pytest tests/e2e/test_a_day.py -q -s -m soak --timeout 3600
 endless: ; $(PYTHON) -m pytest tests/e2e/test_endless_loop.py -q -s -m soak --timeout 1800
 serve: ; python3 run.py --workspace demo
 bench: ; $(PYTHON) -m benchmarks
-real: ; $(PYTHON) -m benchmarks.real $(MODELS)
+real: ; @$(PYTHON) -m benchmarks.real $(MODELS)
 shots: ; $(PYTHON) -m scripts.shots shots
 tour: ; $(PYTHON) -m scripts.shots docs/tour tour && $(PYTHON) -m scripts.record_demo docs/demo.svg
 pictures: ; $(PYTHON) -m scripts.picture_pages pictures

@@ -1,6 +1,7 @@
 """Checks the arguments of a call by the tool's JSON Schema.
 
-Only definite mistakes are named: a required field that is missing, and a value of another type than the field's.
+Only definite mistakes are named: a required field that is missing, a value of another type than the field's, and
+arguments of which the tool knows none.
 """
 
 import difflib
@@ -28,6 +29,8 @@ _NAMES: Final = {
     "object": "an object",
 }
 
+_MOST_NAMED: Final = 5  # unknown fields
+
 
 class ArgumentMistake(Struct, frozen=True):
     field: str
@@ -46,11 +49,22 @@ def argument_mistake(tool: Tool, arguments: dict[str, Any]) -> ArgumentMistake |
     for name in required:
         if name not in arguments:
             return ArgumentMistake(name, f"“{name}” is missing{_misspelt(name, fields, arguments)}")
+    if not required and (problem := _unknown(tool, fields, arguments)):
+        return ArgumentMistake(next(iter(fields)), problem)
     for name, value in arguments.items():
         kind = (fields.get(name) or {}).get("type")
         if isinstance(kind, str) and kind in TYPES and not _is_of(value, kind):
             return ArgumentMistake(name, f"“{name}” must be {_NAMES[kind]}, not {_shown(value)}")
     return None
+
+
+def _unknown(tool: Tool, fields: dict[str, Any], given: dict[str, Any]) -> str:
+    """Names the fields where none of those given is among them; "" where one is, or the tool takes others too."""
+    takes_others = any(tool.parameters.get(name) for name in ("additionalProperties", "patternProperties"))
+    if takes_others or not (fields and given) or fields.keys() & given.keys():
+        return ""
+    known, unknown = (", ".join(f"“{name}”" for name in names) for names in (fields, list(given)[:_MOST_NAMED]))
+    return f"none of its fields is given ({unknown}): they are {known}"
 
 
 def _misspelt(name: str, fields: dict[str, Any], given: dict[str, Any]) -> str:

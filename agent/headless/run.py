@@ -196,6 +196,8 @@ class HeadlessRunner:
             turn_output.result(totals.result(self.session.profile.spec, self.session.budget))
         if totals.ending is Ending.EMPTY:
             output.narrate("The answer is empty.")
+        if totals.ending_sentence:
+            output.narrate(totals.ending_sentence)
         if (hint := totals.denials.hint()) and self._face is None:
             output.narrate(hint)
         if self.interrupted and totals.ending is Ending.STOPPED:

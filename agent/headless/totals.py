@@ -1,7 +1,7 @@
 """The result of a turn, collected from its events."""
 
 import shlex
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -16,6 +16,11 @@ from agent.turn.tool_calls import NO_MORE_CALLS
 from context.report import ContextReport
 from models.chat.port import StopReason
 from models.messages import RecalledSpan, Usage
+
+_ENDED: Final[dict[str, str]] = {
+    StopReason.LENGTH: "The answer was cut off at the length limit.",
+    StopReason.FILTERED: "The service's filter ended the answer.",
+}
 
 
 class Denials:
@@ -63,6 +68,7 @@ class TurnTotals:
         self.limit: Limit | None = None
         self.denials = Denials()
         self._stopped = self._is_empty = self._is_broken_off = False
+        self.ended: str | None = None  # why the model stopped; None where its answer did not come to an end
         self._conversation = self._entry = self._text = self._model = ""
         self._streamed: list[str] = []
         self._usage = Usage(estimated=True)
@@ -87,7 +93,7 @@ class TurnTotals:
                 self._usage = usage
             case events.AnswerStored(entry=entry, text=text, usage=usage, model=model, reason=reason):
                 self._entry, self._text, self._usage, self._model = entry, text, usage, model
-                self._is_broken_off = reason == StopReason.REPETITION
+                self.ended, self._is_broken_off = reason, reason == StopReason.REPETITION
                 self._is_empty = not text.strip()
             case events.Stopped(entry=entry, text=text):
                 self._entry, self._text, self._stopped = entry, text or "".join(self._streamed), True
@@ -95,6 +101,11 @@ class TurnTotals:
                 self.failure = event
             case _:
                 pass
+
+    @property
+    def ending_sentence(self) -> str:
+        """Why the answer may not be whole; "" where it is, or where something else tells it."""
+        return _ENDED.get(self.ended or "", "")
 
     @property
     def prompt_tokens(self) -> int:
@@ -123,6 +134,7 @@ class TurnTotals:
             "usage": usage_object(self._usage),
             "model": self._model or spec,
             "status": self.ending.value,
+            "ended": self.ended,
             "stopped": self._stopped,
             "limit": {"name": self.limit.name, "sentence": self.limit.sentence} if self.limit else None,
             "denied": self.denials.objects(),

@@ -95,13 +95,18 @@ def too_many_repeats(repeated: RepeatedCalls) -> events.TurnFailed:
     )
 
 
-def mistaken_calls(mistake: str, unknown_tool: str | None) -> events.TurnFailed:
-    """`unknown_tool`: the tool that is not offered, "" for a call that names none, None if only arguments are wrong."""
+def mistaken_calls(mistake: str, unknown_tool: str | None, *, in_text: bool) -> events.TurnFailed:
+    """`unknown_tool`: the tool that is not offered, "" for a call that names none, None if only arguments are wrong.
+
+    `in_text`: the model writes its calls as text already.
+    """
     what = {None: "with arguments that do not fit", "": "that cannot be read"}
     call = what.get(unknown_tool, f"of “{unknown_tool}”, which is not offered")
     return events.TurnFailed(
         "malformed_calls",
-        "The model cannot call its tools",
+        "The model wrote calls that cannot be read" if in_text else "The model cannot call its tools",
         f"No tool ran: the model wrote a call {call}. It was corrected, and its next call was no better: {mistake}",
-        "Ask again in other words, choose another model with /model, or set models.tool_calls to text.",
+        "Ask again in other words, or choose another model with /model."
+        if in_text
+        else "Ask again in other words, choose another model with /model, or set models.tool_calls to text.",
     )

@@ -155,7 +155,8 @@ class TurnRun:
                 yield event
         if self._tool_calls.gave_up:
             self._is_over = True
-            yield mistaken_calls(self._tool_calls.gave_up, self._tool_calls.unknown_tool)
+            in_text = self._ports.model.profile.text_tools
+            yield mistaken_calls(self._tool_calls.gave_up, self._tool_calls.unknown_tool, in_text=in_text)
             return
         if self._tool_calls.repeated.is_at_limit:
             async with aclosing(self._ask_for_more_repeats()) as steps:

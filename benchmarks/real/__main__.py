@@ -21,6 +21,9 @@ UNSEEN = {"answer", "bare", "calls", "error"}  # of the held-out half: figures a
 
 def main(arguments: list[str]) -> int:
     options = parsed(arguments)
+    if trouble := _folder_trouble(options.folder):
+        print(trouble, file=sys.stderr)
+        return 2
     files = model_files(options.folder, options.models)
     if not files:
         print(f"No such GGUF file in {options.folder}.", file=sys.stderr)
@@ -37,9 +40,16 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
+def _folder_trouble(folder: Path | None) -> str:
+    """What is wrong with the folder, in a sentence; "" for one that exists."""
+    if folder is None:
+        return "Name a folder of GGUF files: make real MODELS=FOLDER"
+    return "" if folder.is_dir() else f"There is no folder {folder}."
+
+
 def parsed(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="benchmarks.real", description="The product with real small models.")
-    parser.add_argument("folder", type=Path, help="where the GGUF files are")
+    parser.add_argument("folder", type=Path, nargs="?", help="where the GGUF files are")
     parser.add_argument("--parts", type=_names, default=list(PARTS), help=f"of {','.join(PARTS)}")
     parser.add_argument("--models", type=_names, default=[], help="beginnings of file names; all without it")
     parser.add_argument("--half", choices=HALVES, help="one half of the messages; both without it")

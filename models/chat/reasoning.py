@@ -10,6 +10,8 @@ MOST_HELD = 4_096  # characters of blanks before the first word
 OPEN, CLOSE = "<think>", "</think>"
 _FORMS: Final = (  # as the templates of the models write them
     (OPEN, CLOSE),  # DeepSeek, Qwen, GLM, MiniMax, Nemotron, SmolLM
+    ("<THINK>", "</THINK>"),
+    ("<Think>", "</Think>"),
     ("<thinking>", "</thinking>"),
     ("<thought>", "</thought>"),
     ("<reasoning>", "</reasoning>"),
@@ -26,11 +28,12 @@ _QUOTES: Final = frozenset("\"'“‘«„")
 
 
 class ThinkSplitter:
-    """Reasoning between tags at the start of an answer is apart from its text; after it, the same tags are text.
+    """Reasoning between tags at the start of an answer is apart from its text; after it, opening tags are text.
 
     A closing tag without its opening one turns all text before it into reasoning (`TextWasReasoning`), unless code or
-    quotation marks hold the tag, or an opening tag came in the text. Any cut of the same text gives the same reasoning
-    and the same text.
+    quotation marks hold the tag, or an opening tag came in the text. So does the tag that closed the reasoning where it
+    comes again, as after nested tags, unless a space before it says that the text is about the tag. Any cut of the
+    same text gives the same reasoning and the same text.
     """
 
     def __init__(self, *, thinking: bool = False, opening: str = OPEN, closing: str = CLOSE) -> None:
@@ -44,7 +47,8 @@ class ThinkSplitter:
         self._held = ""
         self._state = "thinking" if thinking else "start"
         self._thought_anything = False
-        self._code: _CodeLines | None = _CodeLines()  # of the text so far; None once a tag was taken for what it is
+        self._code: _CodeLines | None = _CodeLines()  # of the text so far; None once an opening tag came in it
+        self._closed_by = ""  # the tag that closed reasoning last
         self._gave_text = False
 
     def feed(self, text: str) -> Iterator[TextChunk | ReasoningChunk | TextWasReasoning]:
@@ -67,7 +71,8 @@ class ThinkSplitter:
         if opening := next((tag for tag in self._starts if bare.startswith(tag)), ""):
             self._held = bare.removeprefix(opening)
             self._closing = self._forms.get(opening, "")
-            self._state, self._code = "thinking" if self._closing else "after", None
+            self._state = "thinking" if self._closing else "after"
+            self._code = _CodeLines() if self._closing or self._closed_by else None
             self._thought_anything = False
         elif len(self._held) > MOST_HELD or not any(tag.startswith(bare) for tag in self._starts):
             self._held = self._held.lstrip("\n") if self._state == "after" else self._held
@@ -79,7 +84,8 @@ class ThinkSplitter:
             self._thought_anything = bool(self._held)
         thought, closed, rest = self._held.partition(self._closing)
         if closed:
-            self._held, self._state, self._code = rest, "after", None
+            self._held, self._state, self._closed_by = rest, "after", self._closing
+            self._code = _CodeLines()
         else:
             keep = overlap(thought, self._closing)
             thought, self._held = thought[: len(thought) - keep], thought[len(thought) - keep :]
@@ -95,14 +101,22 @@ class ThinkSplitter:
             yield from self._give(len(self._held) - max(overlap(self._held, tag) for tag in self._tags))
             return
         yield from self._give(match.start())
-        if self._code.holds_tag:
+        if self._code.holds_tag or not self._is_tag(match[0]):
             yield from self._give(len(match[0]))
-            return
-        self._code = None
-        if match[0] not in self._forms:  # a closing tag: an opening one is talk about tags
+        elif match[0] in self._forms:  # an opening one is talk about tags
+            self._code = None
+        else:
             self._held, self._state = self._held[len(match[0]) :], "after"
+            self._closed_by, self._code = match[0], _CodeLines()
             if self._gave_text:
+                self._gave_text = False
                 yield TextWasReasoning()
+
+    def _is_tag(self, tag: str) -> bool:
+        """Whether the tag may be what it looks like: after reasoning, only the one that closed it, and not in talk."""
+        if not self._closed_by or tag in self._forms:
+            return True
+        return tag == self._closed_by and self._code is not None and not self._code.ends_with_space
 
     def _give(self, length: int) -> Iterator[TextChunk]:
         text, self._held = self._held[:length], self._held[length:]
@@ -139,6 +153,10 @@ class _CodeLines:
             self._fence = mark[1]
         elif mark and mark[1].startswith(self._fence) and line.strip() == mark[1]:
             self._fence = ""
+
+    @property
+    def ends_with_space(self) -> bool:
+        return self._line[-1:] in {" ", "\t"}
 
     @property
     def holds_tag(self) -> bool:

@@ -15,6 +15,7 @@ _CACHED: Final = (
     "num_cached_tokens",  # vLLM's engine
     "cache_read_input_tokens",  # Anthropic, and what passes its figures on
 )
+_MOST_DIGITS: Final = 16  # of a count
 _DETAILS: Final = ("prompt_tokens_details", "input_tokens_details")
 
 
@@ -39,7 +40,13 @@ def _usage(given: Json) -> Usage | None:
 
 
 def _first(given: object, names: Iterable[str]) -> int | None:
-    return next((count_of(value) for name in names if (value := _get(given, name)) is not None), None)
+    return next((_count(value) for name in names if (value := _get(given, name)) is not None), None)
+
+
+def _count(value: object) -> int:
+    """The value as a count; some gateways send it as a string of digits."""
+    is_digits = isinstance(value, str) and value.isdecimal() and len(value) <= _MOST_DIGITS
+    return count_of(int(cast("str", value)) if is_digits else value)
 
 
 def _get(given: object, name: str) -> object:

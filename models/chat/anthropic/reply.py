@@ -161,6 +161,8 @@ class AnthropicReplyReader:
             yield call
         if self._complete and self.reason is StopReason.STOP:
             self.reason = StopReason.TOOL_CALLS
+        elif self.reason is StopReason.TOOL_CALLS and not self._complete:
+            self.reason = StopReason.STOP  # it announces calls and has none: the turn ends here
 
     def provider_fields(self, origin: str) -> ProviderFields | None:
         """The reasoning with signatures, and what the provider attached to calls; None if nothing.

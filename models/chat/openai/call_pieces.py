@@ -67,7 +67,7 @@ class CallAssembler:
                 self._calls.append(call)
                 self._by_index.setdefault(index, []).append(call)
             touched.append(call)
-            call.id, call.name = call.id or call_id, call.name or name
+            call.id, call.name = call.id or call_id, _joined(call, name)
             if call_id and not any(known is call for known in self._by_id.setdefault(call_id, [])):
                 self._by_id[call_id].append(call)
             self._attach(call, delta, function)
@@ -98,8 +98,10 @@ class CallAssembler:
         if index is None and position is not None:  # without an index, by its place among those of the chunk
             same = same[position : position + 1] if not name or (position < len(same) and not call_id) else []
         call = same[-1] if same else None
-        if call is None or (call_id and call.id) or (name and call.name and name != call.name):
+        if call is None or (call_id and call.id):
             return None
+        if name and call.name and name != call.name and (index is None or call.pieces):
+            return None  # else it may be the rest of the name
         return call
 
     @property
@@ -116,6 +118,13 @@ class CallAssembler:
                 made = ToolCall(own or f"call_{uuid4().hex[:12]}", call.name, arguments)
                 used.add(made.id)
                 yield made, ({"id": own} if own else {}) | ({} if number else call.fields)
+
+
+def _joined(call: CallPieces, name: str) -> str:
+    """The name of the call with a piece that may repeat it, prolong it or begin it anew with more."""
+    if call.pieces and call.name:
+        return call.name
+    return name if name.startswith(call.name) else call.name + name
 
 
 def _objects(text: str) -> list[str] | None:

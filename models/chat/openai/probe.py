@@ -22,6 +22,9 @@ _WINDOW_NAMES = (
     "max_model_len",  # vLLM, SGLang
     "context_length",  # OpenRouter, Together, SGLang
     "context_window",  # Groq
+    "context_size",  # Novita
+    "inputTokenLimit",  # Gemini's own list
+    "max_context_window_tokens",  # GitHub Copilot, among the limits of the capabilities
     "loaded_context_length",
     "max_context_length",  # Mistral
     "n_ctx",  # llama.cpp
@@ -162,7 +165,8 @@ async def _any_other(address: str, model: str, ask: JsonFetcher) -> ProbeResult:
     if "loaded" in row:
         return await _mlx_vlm(address.removesuffix("/v1"), model, ask)
     meta = _object(row.get("meta"))
-    served = [_stated(row), _stated(meta), _stated(_object(row.get("top_provider")))]
+    limits = _object(row.get("limits")), _object(_object(row.get("capabilities")).get("limits"))
+    served = map(_stated, (row, meta, _object(row.get("top_provider")), *limits))
     window = min(filter(None, served), default=None) or await _stated_elsewhere(address.removesuffix("/v1"), model, ask)
     takes = _list(_object(row.get("architecture")).get("input_modalities"))
     return ProbeResult(

@@ -31,6 +31,7 @@ class OpenAIReplyReader:
         self.usage: Usage | None = None
         self.words = 0  # characters of text and reasoning so far
         self.is_done = False  # whether the server said so
+        self._is_refusal = False  # whether the model refused to answer, in words
         self._calls = CallAssembler(self._meter)
         self._think = ThinkSplitter()
         self._text, self._reasoning = SurrogateJoiner(), SurrogateJoiner()
@@ -67,6 +68,8 @@ class OpenAIReplyReader:
 
     def _take_delta(self, delta: Json) -> Iterator[Event]:
         content, thought = _content(delta.get("content"))
+        if isinstance(refusal := delta.get("refusal"), str) and refusal:
+            content, self._is_refusal = content + refusal, True
         name = next((name for name in _REASONING if isinstance(delta.get(name), str) and delta[name]), "")
         self._reasoning_field = self._reasoning_field or name
         self._take_fields(delta)
@@ -122,6 +125,10 @@ class OpenAIReplyReader:
             yield call
         if self._calls:
             self.reason = StopReason.TOOL_CALLS
+        elif self.reason is StopReason.TOOL_CALLS:
+            self.reason = StopReason.STOP  # it announces calls and has none: the turn ends here
+        if self._is_refusal and self.reason in {None, StopReason.STOP}:
+            self.reason = StopReason.FILTERED
 
     def provider_fields(self, origin: str) -> ProviderFields | None:
         """What the provider attached to the answer and its calls; None if nothing. Call it after `finish`."""

@@ -73,6 +73,8 @@ async def test_a_malformed_call_gets_one_correction(
     assert_in_order(seen)
     assert isinstance(seen[-1], TurnFailed) and seen[-1].code == "malformed_calls"
     assert correction in seen[-1].message
+    assert seen[-1].title == "The model wrote calls that cannot be read"
+    assert "tool_calls" not in seen[-1].hint, "they are text already"
     assert len(completions(server)) == 6
 
 
@@ -80,6 +82,7 @@ async def test_native_calls_are_corrected_once_too(session: Session, server: Loo
     server.plays(calls("recall"), calls("recall"))
     seen = await turn(session, "go")
     assert isinstance(seen[-1], TurnFailed) and seen[-1].code == "malformed_calls"
+    assert seen[-1].title == "The model cannot call its tools" and "models.tool_calls to text" in seen[-1].hint
 
 
 async def test_different_mistakes_end_as_well(session: Session, server: Loopback) -> None:

@@ -85,6 +85,7 @@ COUNTS = {
     "Moonshot": {"choices": [delta("stop")["choices"][0] | {"usage": TOKENS | {"cached_tokens": 900}}]},
     "vLLM": {"usage": TOKENS | {"num_cached_tokens": 900}},
     "Groq": {"x_groq": {"usage": TOKENS | {"prompt_tokens_details": {"cached_tokens": 900}}}},
+    "strings of digits": {"usage": TOKENS | {"prompt_tokens_details": {"cached_tokens": "900"}}},
     "Anthropic's names": {"usage": {"input_tokens": 1000, "output_tokens": 5, "cache_read_input_tokens": 900}},
 }
 
@@ -118,6 +119,16 @@ WINDOWS: dict[str, dict[str, Any]] = {
     "vLLM": {"/v1/models": {"data": [{"id": "m", "max_model_len": 131072}]}},
     "Groq": {"/v1/models": {"data": [{"id": "m", "context_window": 131072}]}},
     "Mistral": {"/v1/models": {"data": [{"id": "m", "max_context_length": 131072}]}},
+    "Novita": {"/v1/models": {"data": [{"id": "m", "context_size": 131072}]}},
+    "Gemini's own name": {"/v1/models": {"data": [{"id": "models/m", "inputTokenLimit": 131072}, {"id": "n"}]}},
+    "GitHub Models": {
+        "/v1/models": {"data": [{"id": "m", "capabilities": [], "limits": {"max_input_tokens": 131072}}]}
+    },
+    "GitHub Copilot": {
+        "/v1/models": {
+            "data": [{"id": "m", "capabilities": {"limits": {"max_context_window_tokens": 131072}}}, {"id": "n"}]
+        }
+    },
     "Together, a list": {"/v1/models": [{"id": "m", "context_length": 131072}]},
     "Gemini, a prefix": {"/v1/models": {"data": [{"id": "models/m", "context_length": "131072"}, {"id": "models/n"}]}},
     "OpenRouter": {

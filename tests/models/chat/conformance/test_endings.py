@@ -145,3 +145,23 @@ async def test_mistrals_parts_of_thinking_are_reasoning(loopback: Loopback) -> N
     loopback.plays(stream(*chunks, OPENAI.end("stop"), OPENAI.done))
     events = await answered(loopback, OPENAI)
     assert (thoughts(events), words(events)) == ("Hm.", "Yes.")
+
+
+@pytest.mark.parametrize("reason", ["tool_calls", "function_call"])
+async def test_calls_that_are_announced_and_do_not_come_are_none(loopback: Loopback, reason: str) -> None:
+    old = data({"choices": [{"index": 0, "delta": {"function_call": {"name": "f", "arguments": "{}"}}}]})
+    loopback.plays(stream(old, OPENAI.end(reason), OPENAI.done))
+    assert (await answered(loopback, OPENAI))[-1] == AnswerEnd(StopReason.STOP)
+
+
+async def test_anthropics_announced_calls_that_do_not_come_are_none(loopback: Loopback) -> None:
+    anthropic = next(dialect for dialect in DIALECTS if dialect.provider == "anthropic")
+    loopback.plays(stream(anthropic.text("Hm."), anthropic.end("tool_use"), anthropic.done))
+    assert (await answered(loopback, anthropic))[-1] == AnswerEnd(StopReason.STOP)
+
+
+async def test_a_refusal_in_words_is_the_answer(loopback: Loopback) -> None:
+    chunks = [data(delta(refusal="I cannot ")), data(delta(refusal="help.", content=None))]
+    loopback.plays(stream(*chunks, OPENAI.end("stop"), OPENAI.done))
+    events = await answered(loopback, OPENAI)
+    assert (words(events), events[-1]) == ("I cannot help.", AnswerEnd(StopReason.FILTERED))

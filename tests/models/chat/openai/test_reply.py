@@ -76,6 +76,22 @@ def test_calls_without_an_index_are_told_apart_by_their_place() -> None:
     assert reader.reason is StopReason.TOOL_CALLS, "Ollama says stop"
 
 
+@pytest.mark.parametrize(
+    "names", [("read_", "file"), ("read_", "read_file"), ("read_file", "read_file"), ("", "read_file")]
+)
+def test_a_name_in_pieces_is_one_name(names: tuple[str, str]) -> None:
+    first, second = names
+    events, _ = read(
+        piece(0, id="a", name=first, arguments=""), piece(0, name=second), piece(0, arguments='{"n": 1}'), delta("stop")
+    )
+    assert calls(events) == [("a", "read_file", '{"n": 1}')]
+
+
+def test_a_name_after_arguments_is_another_call() -> None:
+    events, _ = read(piece(0, name="f", arguments="{}"), piece(0, name="g", arguments="{}"), delta("stop"))
+    assert [call[1] for call in calls(events)] == ["f", "g"]
+
+
 def test_arguments_that_are_an_object_or_nothing() -> None:
     events, _ = read(piece(0, id="a", name="f", arguments={"n": 1}), piece(1, id="b", name="g"), delta("tool_calls"))
     assert [call[2] for call in calls(events)] == ['{"n": 1}', "{}"]
@@ -172,12 +188,20 @@ def split(*chunks: str, thinking: bool = False) -> tuple[str, str]:
         ("The tag “</think>” ends it.", False, ("", "The tag “</think>” ends it.")),
         ("A\n```\nb\n```\n</think>C", False, ("A\n```\nb\n```\n", "C")),
         ("<think>Hm.</think>\n<think>So.</think>Yes", False, ("Hm.So.", "Yes")),
+        ("<think>Hm.</think>So.\n</think>\nYes", False, ("Hm.So.\n", "Yes")),
+        ("Hm.</think>So.</think>Yes", False, ("Hm.So.", "Yes")),
+        ("<think>a <think>b</think> c</think>Blue.", False, ("a <think>b c", "Blue.")),
+        ("<think>Hm.</think>Write `</think>` after it.", False, ("Hm.", "Write `</think>` after it.")),
+        ("<think>Hm.</think>So.</thinking>Yes", False, ("Hm.", "So.</thinking>Yes")),
+        ("<think>Hm.</think>Write <think> and\n</think> then.", False, ("Hm.", "Write <think> and\n</think> then.")),
         *(
             (f"{opening}Hm.{closing}Yes", False, ("Hm.", "Yes"))
             for opening, closing in (
                 ("<thinking>", "</thinking>"),
                 ("<thought>", "</thought>"),
                 ("<reasoning>", "</reasoning>"),
+                ("<THINK>", "</THINK>"),
+                ("<Think>", "</Think>"),
                 ("[THINK]", "[/THINK]"),
                 ("<seed:think>", "</seed:think>"),
                 ("◁think▷", "◁/think▷"),
