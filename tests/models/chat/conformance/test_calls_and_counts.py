@@ -92,7 +92,7 @@ COUNTS = {
 
 @pytest.mark.parametrize("given", COUNTS.values(), ids=COUNTS.keys())
 async def test_cached_tokens_are_read_under_every_name(loopback: Loopback, given: dict[str, Any]) -> None:
-    last: dict[str, Any] = {"choices": []} | given
+    last = {"choices": list[Any](), **given}
     loopback.plays(stream(OPENAI.text("Yes."), OPENAI.end("stop"), data(last), OPENAI.done))
     assert Usage(1000, 5, 900) in await answered(loopback, OPENAI)
 
