@@ -1,7 +1,7 @@
 """Pieces of calls, token counts and windows, under the names that providers document."""
 
 import json
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -92,7 +92,7 @@ COUNTS = {
 
 @pytest.mark.parametrize("given", COUNTS.values(), ids=COUNTS.keys())
 async def test_cached_tokens_are_read_under_every_name(loopback: Loopback, given: dict[str, Any]) -> None:
-    last = {"choices": []} | given
+    last = {"choices": list[Any](), **given}
     loopback.plays(stream(OPENAI.text("Yes."), OPENAI.end("stop"), data(last), OPENAI.done))
     assert Usage(1000, 5, 900) in await answered(loopback, OPENAI)
 
@@ -147,8 +147,8 @@ WINDOWS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("pages", WINDOWS.values(), ids=WINDOWS.keys())
 async def test_the_window_is_read_wherever_it_is_stated(pages: dict[str, Any]) -> None:
     async def ask(url: str, body: Any = None) -> Any:
-        page = pages.get(url.removeprefix("http://h"))
-        return {"data": page} if isinstance(page, list) else page
+        page: object = pages.get(url.removeprefix("http://h"))
+        return {"data": cast("list[Any]", page)} if isinstance(page, list) else page
 
     assert (await probe_server("http://h/v1", "m", ask)).window == 131072
 
