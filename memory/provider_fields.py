@@ -47,7 +47,7 @@ def stored_fields(
 
     message, calls = kept(fields.message), {ids[id_]: kept(given) for id_, given in fields.calls.items() if id_ in ids}
     check = _check(message, calls)
-    return msgspec.to_builtins(_Stored(fields.origin, message, calls, fields.reasoning_field, check))
+    return msgspec.to_builtins(_Stored(clear(fields.origin), message, calls, fields.reasoning_field, check))
 
 
 def provider_fields(entry: Entry) -> ProviderFields | None:

@@ -75,7 +75,7 @@ class ToolOffer:
         conversation, text = turn.conversation.id if turn.conversation else "", turn.text
         offered = self._purposes(conversation, text, profile, is_sent=turn.is_sent)
         stated = offered & self._needed(conversation, text) if profile.is_small else offered
-        opens_skills = ToolPurpose.EXTRA in offered and profile.calls_tools
+        opens_skills = profile.spec == "offline" or (ToolPurpose.EXTRA in offered and profile.calls_tools)
         return self._toolbox.fitting(profile, offered), self._toolbox.names(stated), opens_skills
 
     def current(self, conversation: str, profile: Profile) -> tuple[Tool, ...]:

@@ -73,6 +73,8 @@ class Chat:
             HOME=str(folder / "home"),
             PALIMPSEST_CONFIG_DIR=str(folder / "user-config"),
             PALIMPSEST_MODELS_WINDOW="19000",
+            PALIMPSEST_MODELS_TOOL_CALLS="native",  # the model is tiny, and its script expects them so
+            PALIMPSEST_TOOLS_OFFER="all",
             PALIMPSEST_CONTEXT_RECALL_WAIT="30",
         )
         self.terminal.until(lambda text: "❯ Ask" in text, within=60)

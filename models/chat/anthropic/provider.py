@@ -5,6 +5,7 @@ from contextlib import AsyncExitStack
 
 from msgspec.structs import replace
 
+from foundation.privacy import clear
 from models.chat import errors
 from models.chat.anthropic import request as anthropic_request
 from models.chat.anthropic.reply import AnthropicReplyReader
@@ -47,7 +48,7 @@ class Anthropic:
         self._profile = profile
         self._counter = Estimate()
         self.endpoint = Endpoint(spec.provider, spec.name, address, key_variable, key)
-        self._origin = f"{spec.provider}:{spec.name}@{address}"
+        self._origin = clear(f"{spec.provider}:{spec.name}@{address}")  # a name may hold a secret
         self._quirks = quirks_of(spec.provider, address, spec.name)
         self._refused = RefusedFields(self._quirks)
         headers = {"anthropic-version": VERSION} | ({"x-api-key": key} if key else {})

@@ -7,6 +7,7 @@ from typing import Any, cast
 from msgspec import structs
 
 from foundation.bounded_json import BadJson, load_json
+from foundation.privacy import clear
 from models.chat import errors
 from models.chat.errors import AttemptFailed, Endpoint
 from models.chat.http import HttpResponse, Transport
@@ -55,7 +56,7 @@ class OpenAICompatible:
         self._slots = ServerSlots()
         self._flavour = spec.provider if spec.provider != "openai" else ""
         self.endpoint = Endpoint(spec.provider, spec.name, address, key_variable, key)
-        self._origin = f"{spec.provider}:{spec.name}@{address}"
+        self._origin = clear(f"{spec.provider}:{spec.name}@{address}")  # a name may hold a secret
         self._quirks = quirks_of(spec.provider, address, spec.name)
         self._refused = RefusedFields(self._quirks)
         headers: Mapping[str, str] = {"authorization": f"Bearer {key}"} if key else {}

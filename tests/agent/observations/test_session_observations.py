@@ -84,7 +84,7 @@ async def test_a_compaction_that_joins_no_summaries_leaves_index_and_summaries_a
         if len(ends) == 2:
             break
     first, second = ends
-    assert "decision" in first[0]["content"]  # the index of observations, made when the first turns left
+    assert "decision" in first[1]["content"]  # the index of observations, made when the first turns left
     assert second[0] == first[0]
     summary = first[1]["content"]
     assert "palimpsest-summary" in summary
