@@ -80,7 +80,8 @@ _NEWEST = (
     "{% set newest.results = 0 %}{% set newest.all = '' %}{% endif %}"
     "{% if m.role == 'tool' %}{% set newest.results = newest.results + 1 %}{% set newest.result = m.content %}"
     "{% set newest.all = newest.all + m.content %}{% endif %}"
-    "{% set newest.is_result = m.role == 'tool' or (m.role == 'user' and '</tool_response>' in m.content) %}{% endfor %}"
+    "{% set newest.is_result = m.role == 'tool' or (m.role == 'user' and '</tool_response>' in m.content) %}"
+    "{% endfor %}"
     "{% set message = newest.message %}{% set is_result = newest.is_result %}{% set results = newest.results %}"
     "{% set result = newest.result %}{% set all_results = newest.all %}"
 )
