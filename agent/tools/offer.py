@@ -37,7 +37,7 @@ terminal shell test tests config commit branch git run execute install compile
 """
 _WORK = """
 fix bug bugs error fails failing failed implement refactor add change rename update delete remove replace find search
-show open read write create list print code function class module method line lines build debug
+show open read write create list print function class module method line lines build debug
 修复 修改 错误 报错 失败 实现 重构 添加 增加 改 重命名 更新 删除 替换 查找 搜索 查看 打开 读 写 创建 新建 列出 函数 模块
 """
 _NOTE = "remember note remind reminder 记住 记得 记一下 记下 记录 备忘 提醒 别忘 不要忘"

@@ -16,7 +16,8 @@ from foundation.text.entities.numbers import AIRLINES, CLEAR
 
 _MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 _EXTENSIONS = (
-    "py|js|ts|tsx|md|txt|json|ya?ml|toml|csv|pdf|png|jpe?g|docx?|xlsx?|html?|css|sh|go|rs|c|h|cpp|java|sql|log"
+    "py|js|ts|tsx|md|txt|json|ya?ml|toml|cfg|ini|conf|xml|csv|pdf|png|jpe?g|docx?|xlsx?|html?|css|sh|go|rs|c|h|cpp|java"
+    "|rb|php|kt|swift|sql|log|lock"
 )
 
 _PATTERNS: dict[str, re.Pattern[str]] = {
