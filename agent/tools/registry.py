@@ -143,7 +143,8 @@ class Toolbox:
                     f"There is no tool “{call.name}” for a delegated question, which only reads. The tools are: "
                     f"{names}.",
                 )
-            raise MalformedCall("No such tool", f"There is no tool “{call.name}”. The tools are: {names}.")
+            missing = f"“{call.name}” is not offered here" if tool else f"There is no tool “{call.name}”"
+            raise MalformedCall("No such tool", f"{missing}. The tools are: {names}.")
         return tool.action(_arguments(tool, call))
 
     def run(self, call: ToolCall, run: ToolRun) -> ToolOutput:

@@ -92,6 +92,8 @@ def start(tmp_path: Path, address: str) -> Iterator[Start]:
             PALIMPSEST_MODEL=f"openai:scripted@{address}/v1",
             PALIMPSEST_MODELS_WINDOW="15000",
             PALIMPSEST_CONTEXT_RECALL="false",
+            PALIMPSEST_TOOLS_OFFER="all",
+            PALIMPSEST_MODELS_TOOL_CALLS="native",  # the model is tiny, and its script expects them so
             PYTHONPATH=str(ROOT),
             PYTHONUTF8="1",
             ACCESSIBLE="1",

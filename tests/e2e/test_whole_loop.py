@@ -135,7 +135,7 @@ def test_what_overflows_becomes_pages_and_comes_back_exact_from_the_pixels(
     assert palimpsest(*asked).status == 0
     recalled = watched_llama.sent().partition("<palimpsest-recalled")[2]
     assert wish in recalled
-    assert f"· {hit['id']}]" in recalled
+    assert f"· {hit['id']}" in recalled
     assert palimpsest(*asked, PALIMPSEST_CONTEXT_RECALL="false").status == 0
     assert "17:45" not in watched_llama.sent()
 
