@@ -198,7 +198,7 @@ class UsedModels:
         return replace(settings, profiles=settings.profiles | found) if found else settings
 
     def offer_warm_up(self) -> bool:
-        """Whether the warm-up was not offered before; it is from now on."""
+        """Records the offer of the warm-up. Returns True the first time."""
         was_offered = self._read().warm_up_offered
         self._change(lambda store: replace(store, warm_up_offered=True))
         return not was_offered

@@ -42,7 +42,7 @@ class _Answer(Struct, frozen=True):
 
     @property
     def reads_notes(self) -> bool:
-        """Whether it calls the tool with the path that it was told."""
+        """Returns True if it calls the tool with the given path."""
         return any(call.name == _TOOL.name and _path(call) == "notes.txt" for call in self.calls)
 
 

@@ -38,7 +38,7 @@ class PromptProgress:
 
     @property
     def is_read(self) -> bool:
-        """Whether the server has reported the end of the prompt."""
+        """True once the server has reported the end of the prompt."""
         return not self._is_estimate and self._done >= self._total
 
     @property

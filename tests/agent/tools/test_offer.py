@@ -162,3 +162,16 @@ async def test_the_definitions_stay_small(workspace: Workspace, tmp_path: Path) 
     assert tool_tokens(definitions, Estimate()) <= 1_500
     assert tool_tokens(session.toolbox.offered(profile(), {ToolPurpose.MEMORY}), Estimate()) <= 330
     await session.close()
+
+
+async def test_a_written_call_of_a_tool_that_was_not_offered_is_corrected(
+    workspace: Workspace, tmp_path: Path, server: Loopback
+) -> None:
+    (project := tmp_path / "project").mkdir()
+    session = open_session(workspace, tmp_path, server, models=ModelSettings(tools=True, retries=0), project=[project])
+    server.plays(chat('{"name": "run_command", "arguments": {"command": "touch made.txt"}}'), chat("Hello."))
+    await turn(session, "hello")
+    correction = asked(server)[1].json["messages"][-1]["content"]
+    assert "“run_command” is not offered here. The tools are: memory_search, recall, remember." in correction
+    assert list(project.iterdir()) == []
+    await session.close()

@@ -164,3 +164,14 @@ async def test_tools_are_offered_to_every_server_unless_it_takes_none(
 
 def test_offline_calls_no_tools() -> None:
     assert not open_model("offline", settings=ModelSettings(), env={}).profile.calls_tools
+
+
+async def test_the_users_message_follows_each_result(loopback: Loopback) -> None:
+    loopback.plays(chat("Fine."))
+    model = open_model(f"openai:m@{loopback.address}/v1", settings=ModelSettings(tool_calls="text"), env={})
+    call = ToolCall("c1", "read_page", '{"id": "1"}')
+    result = Message(Role.TOOL, (ToolResult("c1", "read_page", "seven"),))
+    await all_events(model, request(user("Which number?"), assistant(call), result, tools=(READ,)))
+    await model.close()
+    last = loopback.posts[0].json["messages"][-1]["content"]
+    assert last.startswith("<tool_response>\nseven\n</tool_response>\n\nThe user's message was: Which number?\n")
