@@ -53,12 +53,14 @@ async def _import(session: Session, chosen: str) -> Outcome:
 def _import_all(session: Session, source: FoundConversations, on_page: OnPage) -> str:
     """Imports the files; gives a sentence. A file that cannot be read is counted, and the others are imported."""
     from agent.importers.formats import detect, read_file
+    from agent.importers.skipped import SkippedKinds, describe_skipped
     from agent.importers.store import store_all
 
     conversations, limits = session.memory.conversations, session.config.imports
     changed: dict[int, None] = {}
     entries = already = bad = forgotten = 0
     unread: list[str] = []
+    skipped = SkippedKinds()
     for number, path in enumerate(source.files):
         on_page(number)
         try:
@@ -76,6 +78,7 @@ def _import_all(session: Session, source: FoundConversations, on_page: OnPage) -
         changed |= dict.fromkeys(report.conversations)
         entries, already, bad = entries + report.entries, already + report.already, bad + report.refused
         forgotten += report.forgotten
+        skipped.add_counts(report.skipped)
     destination = _counted(len(changed), "conversation")
     lines = [f"{_counted(entries, 'entry', 'entries')} in {destination} imported. `/resume` lists them."]
     if not entries:
@@ -86,6 +89,8 @@ def _import_all(session: Session, source: FoundConversations, on_page: OnPage) -
         lines.append(f"Lines that could not be read: {bad:,}.")
     if forgotten:
         lines.append(f"Left out, for it was forgotten here: {_counted(forgotten, 'entry', 'entries')}.")
+    if sentence := describe_skipped(skipped.counts()):
+        lines.append(sentence)
     if unread:
         lines.append(f"Files that could not be read: {len(unread):,}; the first is {clear(unread[0])}")
     return " ".join(lines)

@@ -6,6 +6,7 @@ from typing import Any, Final
 from agent.importers.agent_sessions import CALLS, call_of, events, merged, result_fields, result_of, text_of, title_of
 from agent.importers.jsonl import LineTooLong
 from agent.importers.record import BadRecord, ImportRecord, ParsedRecord, as_object, as_string
+from agent.importers.skipped import Skipped
 from agent.importers.timestamps import parse_time
 from foundation.bounded_json import BadJson, load_json
 from models.messages import Role
@@ -58,7 +59,7 @@ class _Rollout:
                 fields = result_fields(call_id, self._names.get(call_id, ""), failed=failed)
                 yield result_of(self._record(location, event, text, Role.TOOL, fields), fields)
             case _:
-                pass
+                yield Skipped(location, as_string(item.get("type")))
 
     def end(self) -> Iterator[ParsedRecord]:
         """The answer whose calls came."""

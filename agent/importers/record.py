@@ -5,6 +5,7 @@ from typing import Any, cast
 
 from msgspec import Struct, field
 
+from agent.importers.skipped import Skipped
 from memory.records import EntryKind
 from models.messages import Role
 
@@ -45,7 +46,7 @@ class BadRecord(Struct, frozen=True):
     partly_imported: bool = False
 
 
-ParsedRecord = ImportRecord | ConversationLeaf | BadRecord
+ParsedRecord = ImportRecord | ConversationLeaf | BadRecord | Skipped
 
 
 def as_object(value: Any) -> dict[str, Any]:

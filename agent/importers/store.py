@@ -8,6 +8,8 @@ from msgspec.structs import replace
 from agent.importers.forgotten import ForgottenHere
 from agent.importers.names import ImportNames, entry_hash, entry_hash_in_file, legacy_entry_id
 from agent.importers.record import BadRecord, ConversationLeaf, ImportRecord, ParsedRecord
+from agent.importers.report import ImportReport
+from agent.importers.skipped import Skipped, SkippedKinds
 from foundation.privacy import EMPTY, Cleared, TextSource, as_made, clear, cleared_fields, examine
 from memory.conversations import Conversations, HeldEntry, ImportedConversation
 from memory.errors import AlreadyExists, NotFound
@@ -29,27 +31,6 @@ _ENTRY_ERRORS = (NotFound, AlreadyExists, ValueError, TypeError, OverflowError, 
 """Errors caused by a single entry; any other one concerns the store itself."""
 
 OnImported = Callable[[int], None]
-
-
-class ImportReport(Struct, frozen=True, kw_only=True):
-    """The result of an import. `already` counts entries stored before; `redacted` counts private spans and secrets."""
-
-    source: str
-    conversations: tuple[int, ...]  # seqs of those with new entries
-    entries: int
-    already: int
-    bad: tuple[BadRecord, ...]
-    bad_count: int
-    redacted: int
-    kept_count: int = 0  # bad records that were imported in part
-    observations: int = 0  # left out: only this workspace's makers make them
-    forgotten: int = 0  # left out: they were forgotten here
-    reasons: tuple[tuple[BadRecord, int], ...] = ()  # the first bad record of each sentence, and how many say the same
-
-    @property
-    def refused(self) -> int:
-        """Bad records of which nothing was imported."""
-        return self.bad_count - self.kept_count
 
 
 class _NamedRecord(Struct, frozen=True):
@@ -85,6 +66,7 @@ class ImportWriter:
         self._changed: dict[int, None] = {}
         self._entries = self._already = self._bad_count = self._kept_count = self._taken_out = 0
         self._observations = self._forgotten = 0  # left out
+        self._skipped = SkippedKinds()
         self._bad: list[BadRecord] = []
         self._reasons: dict[str, tuple[BadRecord, int]] = {}  # by the sentence
 
@@ -108,6 +90,8 @@ class ImportWriter:
                 self._leaves[id_] = self._naming.name(leaf)
             case BadRecord():
                 self._take_bad(record)
+            case Skipped():
+                self._skipped.add(record)
 
     def _leave_out(self, named: _NamedRecord) -> None:
         if named.id:
@@ -147,6 +131,7 @@ class ImportWriter:
             kept_count=self._kept_count,
             observations=self._observations,
             forgotten=self._forgotten,
+            skipped=self._skipped.counts(),
             reasons=tuple(self._reasons.values()),
         )
 
