@@ -78,7 +78,7 @@ def _import_all(session: Session, source: FoundConversations, on_page: OnPage) -
         changed |= dict.fromkeys(report.conversations)
         entries, already, bad = entries + report.entries, already + report.already, bad + report.refused
         forgotten += report.forgotten
-        skipped.add_counts(report.skipped)
+        skipped.add(*report.skipped)
     destination = _counted(len(changed), "conversation")
     lines = [f"{_counted(entries, 'entry', 'entries')} in {destination} imported. `/resume` lists them."]
     if not entries:

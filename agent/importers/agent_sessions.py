@@ -1,8 +1,9 @@
 """Session files of coding agents: what those of Claude Code and of Codex have in common. A line is an event."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from msgspec import structs
 
@@ -92,7 +93,25 @@ def text_of(content: Any, *kinds: str) -> str:
     )
 
 
+def blocks_of(content: Any, kind: str) -> list[dict[str, Any]]:
+    """The blocks of a message's content that are of this kind."""
+    return [block for block in map(as_object, as_list(content)) if block.get("type") == kind]
+
+
 def title_of(text: str) -> str:
     """The first line of a conversation's first message, cut."""
     line = " ".join(text.strip().partition("\n")[0].split())
     return line if len(line) <= MAX_TITLE else f"{line[: MAX_TITLE - 1]}…"
+
+
+class Repeats:
+    """Recognizes messages that a file records in two forms: the first form of each is imported."""
+
+    def __init__(self) -> None:
+        self._balance: Counter[int] = Counter()
+
+    def holds(self, words: str, form: Literal[1, -1]) -> bool:
+        """Whether the message was read in the other form before."""
+        key = hash("".join(words.split()))
+        self._balance[key] += form
+        return self._balance[key] * form <= 0

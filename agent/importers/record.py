@@ -26,6 +26,7 @@ class ImportRecord(Struct, frozen=True, kw_only=True):
     kind: EntryKind = EntryKind.MESSAGE
     parent: str | None = None  # its id; "" for a root; None for the previous entry in the file
     size: int = 0  # bytes in the file, where known
+    replayed_from: tuple[str, ...] = ()  # conversations whose entries the file may repeat here
     file: str = ""  # the one of several that it is in
     beside: bool = False  # it stands on no branch: a summary (EntryDraft.beside)
     meta: dict[str, Any] = field(default_factory=dict)

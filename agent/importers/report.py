@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from agent.importers.record import BadRecord
-from agent.importers.skipped import SkippedKind
+from agent.importers.skipped import Skipped
 
 
 class ImportReport(Struct, frozen=True, kw_only=True):
@@ -19,7 +19,7 @@ class ImportReport(Struct, frozen=True, kw_only=True):
     kept_count: int = 0  # bad records that were imported in part
     observations: int = 0  # left out: only this workspace's makers make them
     forgotten: int = 0  # left out: they were forgotten here
-    skipped: tuple[SkippedKind, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
     reasons: tuple[tuple[BadRecord, int], ...] = ()  # the first bad record of each sentence, and how many say the same
 
     @property

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from enum import StrEnum
+from itertools import groupby
 from typing import Final
 
 from msgspec import Struct
@@ -18,80 +19,54 @@ OTHER: Final = "other"
 
 
 class SkipReason(StrEnum):
-    """Why a record is not imported."""
+    """Why a record is not imported. UNKNOWN: the reader does not know its kind, which is named to the user."""
 
     METADATA = "metadata"
     REASONING = "reasoning"
+    MEDIA = "media"
     REPEATED = "repeated"
+    WITHDRAWN = "withdrawn"
     EMPTY = "empty"
     UNKNOWN = "unknown"
 
 
-_LABELS: Final = {
-    SkipReason.METADATA: "written by the app",
-    SkipReason.REASONING: "reasoning",
-    SkipReason.REPEATED: "repeated",
-    SkipReason.EMPTY: "empty",
-    SkipReason.UNKNOWN: "of unknown kinds",
-}
-
-
 class Skipped(Struct, frozen=True):
-    """A record, or a part of one, that is not imported. `kind` is the format's own name for it.
-
-    A kind that a reader does not know has the reason UNKNOWN: it is named to the user and never dropped in silence.
-    """
+    """A record, or a part of one, that is not imported; or `count` of a kind, with the location of the first."""
 
     location: str
-    kind: str
+    kind: str  # the format's own name for it
     reason: SkipReason = SkipReason.UNKNOWN
-
-
-class SkippedKind(Struct, frozen=True):
-    """The number of skipped records of one kind, and the location of the first."""
-
-    reason: SkipReason
-    kind: str
-    count: int
-    location: str
+    count: int = 1
 
 
 class SkippedKinds:
     """Counts skipped records; memory is bounded by `MAX_KINDS`."""
 
     def __init__(self) -> None:
-        self._kinds: dict[tuple[SkipReason, str], SkippedKind] = {}
+        self._kinds: dict[tuple[SkipReason, str], Skipped] = {}
 
-    def add(self, skipped: Skipped) -> None:
-        kind = visible_line(clear(skipped.kind))[:MAX_KIND_CHARS]
-        self.add_counts([SkippedKind(skipped.reason, kind, 1, skipped.location)])
-
-    def add_counts(self, counts: Iterable[SkippedKind]) -> None:
-        """Adds the counts of another import."""
-        for each in counts:
-            key = (each.reason, each.kind)
+    def add(self, *records: Skipped) -> None:
+        for record in records:
+            key = (record.reason, visible_line(clear(record.kind))[:MAX_KIND_CHARS])
             if key not in self._kinds and len(self._kinds) >= MAX_KINDS:
-                key = (each.reason, OTHER)
-            first = self._kinds.get(key, replace(each, kind=key[1], count=0))
-            self._kinds[key] = replace(first, count=first.count + each.count)
+                key = (record.reason, OTHER)
+            first = self._kinds.get(key, replace(record, kind=key[1], count=0))
+            self._kinds[key] = replace(first, count=first.count + record.count)
 
-    def counts(self) -> tuple[SkippedKind, ...]:
+    def counts(self) -> tuple[Skipped, ...]:
         """Returns the counts by reason, the most frequent kinds first."""
         order = list(SkipReason)
         return tuple(sorted(self._kinds.values(), key=lambda each: (order.index(each.reason), -each.count, each.kind)))
 
 
-def describe_skipped(counts: Iterable[SkippedKind]) -> str:
-    """Returns the counts as a sentence: "Not imported: 3 written by the app (system 3)."; "" for none."""
-    by_reason: dict[SkipReason, list[SkippedKind]] = {}
-    for each in counts:
-        by_reason.setdefault(each.reason, []).append(each)
+def describe_skipped(counts: Iterable[Skipped]) -> str:
+    """Returns the counts as a sentence: "Not imported: 3 metadata (system 3)."; "" for none."""
     parts: list[str] = []
-    for reason, kinds in by_reason.items():
+    for reason, group in groupby(counts, key=lambda each: each.reason):
+        kinds = list(group)
+        first = f", first at {kinds[0].location}" if reason is SkipReason.UNKNOWN else ""
+        more = [f"and {len(kinds) - MAX_LISTED:,} more"] if len(kinds) > MAX_LISTED else []
         named = [f"{each.kind} {each.count:,}" for each in kinds[:MAX_LISTED]]
-        if reason is SkipReason.UNKNOWN:
-            named[0] += f", first at {kinds[0].location}"
-        if more := len(kinds) - MAX_LISTED:
-            named += [f"and {more:,} more"] if more > 0 else []
-        parts.append(f"{sum(each.count for each in kinds):,} {_LABELS[reason]} ({', '.join(named)})")
+        listed = ", ".join([named[0] + first, *named[1:], *more])
+        parts.append(f"{sum(each.count for each in kinds):,} {reason} ({listed})")
     return f"Not imported: {'; '.join(parts)}." if parts else ""

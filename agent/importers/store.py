@@ -8,8 +8,9 @@ from msgspec.structs import replace
 from agent.importers.forgotten import ForgottenHere
 from agent.importers.names import ImportNames, entry_hash, entry_hash_in_file, legacy_entry_id
 from agent.importers.record import BadRecord, ConversationLeaf, ImportRecord, ParsedRecord
+from agent.importers.replays import Replays
 from agent.importers.report import ImportReport
-from agent.importers.skipped import Skipped, SkippedKinds
+from agent.importers.skipped import Skipped, SkippedKinds, SkipReason
 from foundation.privacy import EMPTY, Cleared, TextSource, as_made, clear, cleared_fields, examine
 from memory.conversations import Conversations, HeldEntry, ImportedConversation
 from memory.errors import AlreadyExists, NotFound
@@ -58,6 +59,7 @@ class ImportWriter:
         self._leaves: dict[str, str] = {}
         self._above_left_out: dict[tuple[Cleared, Cleared, Cleared], Cleared | None] = {}  # parents, by its key, id
         self._forgotten_here = ForgottenHere(conversations)
+        self._replays = Replays(conversations)
         self._held: dict[tuple[Cleared, Cleared], list[_NamedRecord]] = {}  # of own conversations, until they go on
         self._held_size = 0
         self._continued: set[tuple[Cleared, Cleared]] = set()  # own conversations of which the file has more
@@ -77,6 +79,10 @@ class ImportWriter:
                 self._leave_out(self._named_record(record))
             case ImportRecord():
                 named = self._named_record(record)
+                if self._replays.holds(record, self._source):
+                    self._skipped.add(Skipped(record.location, record.kind, SkipReason.REPEATED))
+                    self._leave_out(named)
+                    return
                 if self._is_forgotten(named, named.id) or self._forgotten_here.has_text(record.text, record.time):
                     self._forgotten += 1
                     self._leave_out(named)
@@ -267,8 +273,12 @@ class ImportWriter:
             self._key(named): named.record for named in reversed(records) if self._key(named) not in self._conversations
         }
         conversations = [self._imported_conversation(*each) for each in reversed(unopened.items())]
-        for key, conversation in zip(reversed(unopened), self._destination.open_imported(conversations), strict=True):
+        opened = self._destination.open_imported(conversations)
+        for key, conversation in zip(reversed(unopened), opened, strict=True):
             self._conversations[key] = self._by_file_id[key[1]] = _StoredConversation(conversation)
+        for imported, stored in zip(conversations, opened, strict=True):
+            if stored.title == stored.id != imported.title:  # an earlier file of it had no title
+                self._destination.rename(stored.seq, imported.title)
 
     def _imported_conversation(self, key: tuple[Cleared, Cleared], record: ImportRecord) -> ImportedConversation:
         source, id_ = key

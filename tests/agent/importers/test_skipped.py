@@ -19,7 +19,7 @@ def test_no_count_is_lost_whatever_the_number_of_kinds(records: list[Skipped], c
         first.add(record)
     for record in records[cut:]:
         second.add(record)
-    first.add_counts(second.counts())
+    first.add(*second.counts())
     counts = first.counts()
     assert sum(each.count for each in counts) == len(records)
     for reason in SkipReason:
@@ -33,7 +33,7 @@ def test_an_import_reports_what_it_did_not_take(cold: ColdStore) -> None:
     records = [Skipped("line 1", "system", SkipReason.METADATA), Skipped("line 7", "hologram")]
     report = stored(cold, [*records, records[0]])
     assert describe_skipped(report.skipped) == (
-        "Not imported: 2 written by the app (system 2); 1 of unknown kinds (hologram 1, first at line 7)."
+        "Not imported: 2 metadata (system 2); 1 unknown (hologram 1, first at line 7)."
     )
     assert describe_skipped(stored(cold, []).skipped) == ""
 
