@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from agent.commands.command import Command
 from agent.commands.results import Choice, Choices, Outcome, Proposal, TextResult
+from agent.version import version
 from foundation.errors import Misuse, PalimpsestError
 from foundation.privacy import clear
 from foundation.program import PROGRAM
@@ -53,23 +54,29 @@ async def _import(session: Session, chosen: str) -> Outcome:
 def _import_all(session: Session, source: FoundConversations, on_page: OnPage) -> str:
     """Imports the files; gives a sentence. A file that cannot be read is counted, and the others are imported."""
     from agent.importers.formats import detect, read_file
+    from agent.importers.imported_files import ImportedFiles
     from agent.importers.skipped import SkippedKinds, describe_skipped
     from agent.importers.store import store_all
 
     conversations, limits = session.memory.conversations, session.config.imports
     changed: dict[int, None] = {}
-    entries = already = bad = forgotten = 0
+    entries = already = bad = forgotten = unchanged = 0
+    imported = ImportedFiles(session.workspace.imported_files, conversations)
     unread: list[str] = []
     skipped = SkippedKinds()
     for number, path in enumerate(source.files):
         on_page(number)
         try:
             form = source.form or detect(path, limits)
-            records = read_file(path, form, limits)
             name = clear(path.stem if form == "jsonl" else form)
-            report = store_all(conversations, records, source=name, fixed_source=False)
+            mark = imported.mark(path, version(), form, name)
+            if imported.holds(mark):
+                unchanged += 1
+                continue
+            report = store_all(conversations, read_file(path, form, limits), source=name, fixed_source=False)
             for seq in report.conversations:
                 session.memory.mirrors.update(seq)
+            imported.add(mark)
         except (PalimpsestError, OSError) as error:
             if session.workspace.is_read_only:
                 raise
@@ -85,6 +92,8 @@ def _import_all(session: Session, source: FoundConversations, on_page: OnPage) -
         lines = ["Nothing new."]
     if already:
         lines.append(f"Already there: {already:,}.")
+    if unchanged:
+        lines.append(f"Not changed since they were imported: {_counted(unchanged, 'file')}.")
     if bad:
         lines.append(f"Lines that could not be read: {bad:,}.")
     if forgotten:

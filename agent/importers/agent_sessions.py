@@ -83,16 +83,6 @@ def merged(first: ImportRecord, second: ImportRecord) -> ImportRecord:
     )
 
 
-def text_of(content: Any, *kinds: str) -> str:
-    """The text of a message's content: itself, or its blocks of these kinds."""
-    if isinstance(content, str):
-        return content
-    blocks = map(as_object, as_list(content))
-    return "\n\n".join(
-        text for block in blocks if block.get("type") in kinds and (text := as_string(block.get("text")))
-    )
-
-
 def blocks_of(content: Any, kind: str) -> list[dict[str, Any]]:
     """The blocks of a message's content that are of this kind."""
     return [block for block in map(as_object, as_list(content)) if block.get("type") == kind]

@@ -81,10 +81,13 @@ class _Rollout:
             case "response_item", "function_call_output" | "custom_tool_call_output":
                 yield from self.end()
                 call_id = as_string(item.get("call_id"))
-                text, failed = _output(item.get("output"))
+                text, failed, skipped = _output(item.get("output"), location)
+                yield from skipped
                 fields = sessions.result_fields(call_id, self._names.get(call_id, ""), failed=failed)
                 yield sessions.result_of(self._record(location, event, text, Role.TOOL, fields), fields)
-            case "event_msg", "user_message" | "entered_review_mode" if text := _typed_text(item):
+            case "event_msg", "user_message" | "entered_review_mode" if text := (
+                as_string(item.get("message")) or as_string(as_object(item.get("target")).get("instructions"))
+            ):
                 words, skipped = _words(text, location)
                 yield from self._take_words(location, event, words, -1) if words else skipped
             case "event_msg", detail:
@@ -180,24 +183,19 @@ def _words(text: str, location: str) -> tuple[str, list[Skipped]]:
     return words, skipped + app_blocks
 
 
-def _typed_text(item: dict[str, Any]) -> str:
-    return as_string(item.get("message")) or as_string(as_object(item.get("target")).get("instructions"))
-
-
-def _output(value: Any) -> tuple[str, bool]:
+def _output(value: Any, location: str) -> tuple[str, bool, list[Skipped]]:
     """The text of a tool's output, and whether the tool failed. Older versions wrap it in JSON with an exit code."""
     if not isinstance(value, str):
         fields = as_object(value)
-        return as_string(fields.get("content")) or sessions.text_of(value, "input_text", "text"), fields.get(
-            "success"
-        ) is False
+        text, skipped = read_blocks(fields.get("content") or value, as_written, location, {})
+        return text, fields.get("success") is False, skipped
     if value.startswith("{"):
         try:
             match load_json(value):
                 case {"output": str(text), "metadata": {"exit_code": code}}:
-                    return text, code != 0
+                    return text, code != 0, []
                 case _:
                     pass
         except BadJson:
             pass
-    return value, False
+    return value, False, []

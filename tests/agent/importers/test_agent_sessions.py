@@ -203,12 +203,22 @@ JSON = st.recursive(
 )
 
 
-@given(
-    st.lists(st.dictionaries(st.sampled_from(["type", "uuid", "parentUuid", "message", "payload"]), JSON), max_size=5)
-)
+KEYS = ["type", "uuid", "parentUuid", "message", "payload", "content", "operation", "attachment", "subtype", "origin"]
+
+
+@given(st.lists(st.dictionaries(st.sampled_from(KEYS), JSON), max_size=5))
 def test_no_value_of_json_breaks_a_reader(values: list[dict[str, Any]]) -> None:
-    kinds = ("user", "assistant", "response_item", "session_meta")
-    shaped = [value | {"type": kinds[number % 4], "uuid": str(number)} for number, value in enumerate(values)]
+    kinds = (
+        "user",
+        "assistant",
+        "response_item",
+        "session_meta",
+        "attachment",
+        "queue-operation",
+        "event_msg",
+        "system",
+    )
+    shaped = [value | {"type": kind, "uuid": str(number)} for number, value in enumerate(values) for kind in kinds]
     raw = [json.dumps(value).encode() + b"\n" for value in [*values, *shaped]]
     list(read_claude_code(raw, "x"))
     list(read_codex(raw, "x"))
