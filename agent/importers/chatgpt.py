@@ -25,6 +25,10 @@ _INTERNAL: Final = {
     "user_editable_context": SkipReason.METADATA,
 }
 """Content types of the service's internal notes, which are not shown as messages."""
+_LEFT_OUT: Final = _INTERNAL | dict.fromkeys(
+    ("message", "text", "code", "multimodal_text", "execution_output"), SkipReason.EMPTY
+)
+_AUDIO: Final = ("audio_asset_pointer", "real_time_user_audio_video_asset_pointer")
 _CANVAS: Final = "canmore."
 """Begins the names of the tools that write a canvas."""
 
@@ -94,7 +98,7 @@ class _Tree:
             return Skipped(location, as_string(author.get("name")) or kind, SkipReason.METADATA)
         text = _message_text(message)
         if not text.strip():
-            return Skipped(location, kind, _INTERNAL.get(kind, SkipReason.EMPTY))
+            return Skipped(location, kind, _LEFT_OUT.get(kind, SkipReason.UNKNOWN))
         role = ROLES.get(as_string(author.get("role")), Role.USER)
         model = as_string(metadata.get("model_slug"))
         return ImportRecord(
@@ -145,16 +149,12 @@ def _part(part: Any) -> str:
     match part:
         case str():
             return part
-        case {"content_type": "audio_transcription", "text": str(text)}:
-            return text
         case {"content_type": "image_asset_pointer"}:
             return "[image]"
-        case {"content_type": "audio_asset_pointer" | "real_time_user_audio_video_asset_pointer"}:
-            return "[audio]"
         case {"text": str(text)}:
             return text
         case {"content_type": str(kind)}:
-            return f"[{kind}]"
+            return "[audio]" if kind in _AUDIO else f"[{kind}]"
         case _:
             return ""
 

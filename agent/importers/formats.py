@@ -13,9 +13,11 @@ from agent.importers.chunks import holds_chunks, read_chunks
 from agent.importers.claude import read_claude
 from agent.importers.claude_code import read_claude_code
 from agent.importers.codex import read_codex
+from agent.importers.gemini import read_gemini, read_gemini_object
 from agent.importers.json_array import NotAnArray, objects
 from agent.importers.jsonl import bounded_lines, read_jsonl
-from agent.importers.record import ParsedRecord
+from agent.importers.opencode import is_storage, read_opencode, read_storage
+from agent.importers.record import ParsedRecord, as_object
 from agent.importers.settings import ImportSettings
 from foundation.files import open_for_reading, resolve_path
 
@@ -25,7 +27,16 @@ MAX_EXPORT_BYTES = 4 * 2**30
 MAX_RATIO = 100  # compression ratio; that of exports is 4 to 12
 
 
-_LINE_READERS = {"jsonl": read_jsonl, "claude-code": read_claude_code, "codex": read_codex}
+_LINE_READERS = {"jsonl": read_jsonl, "claude-code": read_claude_code, "codex": read_codex, "gemini": read_gemini}
+_FIRST_KEYS = {
+    ("mapping",): "chatgpt",
+    ("chat_messages",): "claude",
+    ("sessionId", "messages"): "gemini",
+    ("info", "messages"): "opencode",
+    ("text",): "jsonl",
+}
+"""Keys of a file's first object, and its format."""
+_OBJECT_READERS = {"gemini": read_gemini_object, "opencode": read_opencode}
 
 
 def read_file(path: Path, form: str | None, limits: ImportSettings | None = None) -> Iterator[ParsedRecord]:
@@ -34,6 +45,14 @@ def read_file(path: Path, form: str | None, limits: ImportSettings | None = None
     form = form or detect(path, limits)
     if form == "chunks":
         yield from read_chunks(path, limits)
+        return
+    if form == "opencode" and is_storage(resolve_path(path)):
+        yield from read_storage(resolve_path(path))
+        return
+    if form in _OBJECT_READERS and path.suffix == ".json":
+        with _conversations(path, limits) as sessions:
+            for session in sessions:
+                yield from _OBJECT_READERS[form](as_object(session), path.stem)
         return
     if (reader := _LINE_READERS.get(form)) is not None:
         with open_for_reading(resolve_path(path)) as stream:
@@ -46,8 +65,8 @@ def read_file(path: Path, form: str | None, limits: ImportSettings | None = None
 
 def detect(path: Path, limits: ImportSettings | None = None) -> str:
     """The format by the file's name and beginning: one of FORMATS. Raises NotAnArray for another."""
-    if holds_chunks(resolve_path(path)):
-        return "chunks"
+    if holds_chunks(resolve_path(path)) or is_storage(resolve_path(path)):
+        return "chunks" if holds_chunks(resolve_path(path)) else "opencode"
     with open_for_reading(resolve_path(path)) as stream:
         if not zipfile.is_zipfile(stream):
             stream.seek(0)
@@ -56,19 +75,15 @@ def detect(path: Path, limits: ImportSettings | None = None) -> str:
                 stream.seek(0)
                 return agent_format(bounded_lines(stream, PROBED_BYTES)) or "jsonl"
     with _conversations(path, limits or ImportSettings()) as conversations:
-        match next(iter(conversations), None):
-            case {"mapping": _}:
-                return "chatgpt"
-            case {"chat_messages": _}:
-                return "claude"
-            case {"text": _}:
-                return "jsonl"
-            case _:
-                raise NotAnArray(
-                    "Unknown format",
-                    f"{path} is neither JSONL, nor an export of ChatGPT or Claude, nor a chunk.",
-                    "Name it with --from.",
-                )
+        first = as_object(next(iter(conversations), None))
+        for keys, form in _FIRST_KEYS.items():
+            if first.keys() >= {*keys}:
+                return form
+        raise NotAnArray(
+            "Unknown format",
+            f"{path} is no export of ChatGPT or Claude, no session of a coding agent, no chunk and no JSONL.",
+            "Name it with --from.",
+        )
 
 
 @contextmanager
