@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 from msgspec import structs
 
 from agent.importers.jsonl import LineTooLong, NoEntry, parse_object
-from agent.importers.record import BadRecord, ImportRecord, as_list, as_object, as_string
+from agent.importers.record import BadRecord, ImportRecord, as_list, as_string
 from memory.origin import UNTRUSTED
 from memory.records import EntryKind
 from models.messages import Role
@@ -81,11 +81,6 @@ def merged(first: ImportRecord, second: ImportRecord) -> ImportRecord:
         text="\n\n".join(text for text in (first.text, second.text) if text),
         meta=first.meta | ({CALLS: calls} if calls else {}),
     )
-
-
-def blocks_of(content: Any, kind: str) -> list[dict[str, Any]]:
-    """The blocks of a message's content that are of this kind."""
-    return [block for block in map(as_object, as_list(content)) if block.get("type") == kind]
 
 
 def title_of(text: str) -> str:
