@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 from msgspec import structs
 
 from agent.importers.jsonl import LineTooLong, NoEntry, parse_object
-from agent.importers.record import BadRecord, ImportRecord, as_list, as_object, as_string
+from agent.importers.record import BadRecord, ImportRecord, as_list, as_string
 from memory.origin import UNTRUSTED
 from memory.records import EntryKind
 from models.messages import Role
@@ -102,11 +102,6 @@ def with_results(record: ImportRecord, model: str, tools: Iterable[Tool]) -> Ite
         result = structs.replace(record, id=f"{record.id}-{number}", parent=parent, text=output)
         yield result_of(result, fields)
         parent = result.id
-
-
-def blocks_of(content: Any, kind: str) -> list[dict[str, Any]]:
-    """The blocks of a message's content that are of this kind."""
-    return [block for block in map(as_object, as_list(content)) if block.get("type") == kind]
 
 
 def title_of(text: str) -> str:

@@ -9,7 +9,15 @@ from msgspec.structs import replace
 from agent.importers import agent_sessions as sessions
 from agent.importers.agent_sessions import CALLS, title_of
 from agent.importers.jsonl import LineTooLong
-from agent.importers.record import BadRecord, ConversationLeaf, ImportRecord, ParsedRecord, as_object, as_string
+from agent.importers.record import (
+    BadRecord,
+    ConversationLeaf,
+    ImportRecord,
+    ParsedRecord,
+    as_list,
+    as_object,
+    as_string,
+)
 from agent.importers.skipped import Skipped, SkipReason
 from agent.importers.timestamps import parse_time
 from agent.importers.user_text import Blocks, as_written, read_blocks, removed, without_blocks
@@ -146,7 +154,8 @@ class _Session:
         return record
 
     def _take_answer(self, location: str, event: dict[str, Any], content: Any) -> Iterator[ParsedRecord]:
-        key, blocks = _key(event), sessions.blocks_of(content, "tool_use")
+        key = _key(event)
+        blocks = [block for block in map(as_object, as_list(content)) if block.get("type") == "tool_use"]
         calls = [sessions.call_of(block.get("id"), block.get("name"), block.get("input")) for block in blocks]
         self._names |= {call["id"]: call["name"] for call in calls}
         text, skipped = read_blocks(content, as_written, location, _CONTENT)
@@ -197,10 +206,12 @@ class _Session:
 
     def _take_results(self, location: str, event: dict[str, Any], content: Any) -> Iterator[ParsedRecord]:
         key = _key(event)
-        for number, block in enumerate(sessions.blocks_of(content, "tool_result")):
+        for number, block in enumerate(map(as_object, as_list(content))):
+            if block.get("type") != "tool_result":
+                continue
             call = as_string(block.get("tool_use_id"))
             fields = sessions.result_fields(call, self._names.get(call, ""), failed=block.get("is_error") is True)
-            id_ = f"{key}-{number}" if number else key
+            id_ = f"{key}-{number}" if key and number else key
             text, skipped = read_blocks(block.get("content"), as_written, location, _CONTENT)
             yield from skipped
             result = self._record(location, id_, event, text, meta=fields)

@@ -175,6 +175,9 @@ CLAUDE_CODE: dict[str, Callable[[ClaudeCode], object]] = {
     ),
     "a meta message": lambda made: made.user(made.app(), isMeta=True),
     "a compaction": lambda made: made.user(f"This session is being continued {made.app()}", isCompactSummary=True),
+    "a message without an id": lambda made: made.events.append(
+        {"type": "user", "sessionId": "s", "timestamp": made.at(), "message": {"role": "user", "content": made.words()}}
+    ),
     "an answer": lambda made: made.answer(),
     "a thought": lambda made: made.answer({"type": "thinking", "thinking": made.app()}),
     "an empty answer": lambda made: made.answer(text("")),
