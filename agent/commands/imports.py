@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 from agent.commands.command import Command
 from agent.commands.results import Choice, Choices, Outcome, Proposal, TextResult
-from agent.version import version
-from foundation.errors import Misuse, PalimpsestError
+from foundation.errors import Misuse
 from foundation.privacy import clear
 from foundation.program import PROGRAM
-from foundation.sizes import format_size
 from foundation.terminal_text import visible_line
 
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
@@ -21,9 +19,9 @@ if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from memory.pages.types import OnPage
 
 NONE_FOUND: Final = (
-    "No conversations of other programs were found: no sessions of Claude Code (`~/.claude/projects`) or Codex "
-    "(`~/.codex/sessions`), and no export of ChatGPT or Claude in Downloads. "
-    f"`{PROGRAM} import FILE` takes a file from anywhere."
+    "No conversations of other programs were found: no sessions of Claude Code (`~/.claude/projects`), Codex "
+    "(`~/.codex/sessions`), Gemini CLI (`~/.gemini/tmp`) or opencode (`~/.local/share/opencode`), and no export of "
+    f"ChatGPT or Claude in Downloads. `{PROGRAM} import PATH` takes a file or folder from anywhere."
 )
 
 
@@ -32,7 +30,7 @@ async def _import(session: Session, chosen: str) -> Outcome:
 
     found = await asyncio.to_thread(find_conversations_on_disk, Path.home(), session.config.environment)
     if not chosen:
-        items = tuple(Choice(source.id, visible_line(source.label), _amount(source)) for source in found)
+        items = tuple(Choice(source.id, visible_line(source.label), source.amount) for source in found)
         notes = ("Only names and sizes were looked at. What you choose is read once you confirm it.",)
         return Choices("Import conversations", items, "/import", notes) if items else TextResult(NONE_FOUND)
     source = next((source for source in found if source.id == chosen), None)
@@ -43,7 +41,7 @@ async def _import(session: Session, chosen: str) -> Outcome:
         return TextResult(await asyncio.to_thread(_import_all, session, source, on_page))
 
     rows = (
-        ("what", f"{visible_line(source.label)}, {_amount(source)}"),
+        ("what", f"{visible_line(source.label)}, {source.amount}"),
         ("to", f"this workspace, {session.workspace.root}; keys and private spans are taken out first"),
         ("sent", "nothing: the files are read on this machine, and stay as they are"),
     )
@@ -53,61 +51,38 @@ async def _import(session: Session, chosen: str) -> Outcome:
 
 def _import_all(session: Session, source: FoundConversations, on_page: OnPage) -> str:
     """Imports the files; gives a sentence. A file that cannot be read is counted, and the others are imported."""
-    from agent.importers.formats import detect, read_file
+    from agent.importers.import_files import import_files
     from agent.importers.imported_files import ImportedFiles
-    from agent.importers.skipped import SkippedKinds, describe_skipped
-    from agent.importers.store import store_all
+    from agent.importers.skipped import describe_skipped
 
-    conversations, limits = session.memory.conversations, session.config.imports
-    changed: dict[int, None] = {}
-    entries = already = bad = forgotten = unchanged = 0
-    imported = ImportedFiles(session.workspace.imported_files, conversations)
-    unread: list[str] = []
-    skipped = SkippedKinds()
-    for number, path in enumerate(source.files):
-        on_page(number)
-        try:
-            form = source.form or detect(path, limits)
-            name = clear(path.stem if form == "jsonl" else form)
-            mark = imported.mark(path, version(), form, name)
-            if imported.holds(mark):
-                unchanged += 1
-                continue
-            report = store_all(conversations, read_file(path, form, limits), source=name, fixed_source=False)
-            for seq in report.conversations:
-                session.memory.mirrors.update(seq)
-            imported.add(mark)
-        except (PalimpsestError, OSError) as error:
-            if session.workspace.is_read_only:
-                raise
-            unread.append(f"{visible_line(path.name)}: {visible_line(str(error))}")
-            continue
-        changed |= dict.fromkeys(report.conversations)
-        entries, already, bad = entries + report.entries, already + report.already, bad + report.refused
-        forgotten += report.forgotten
-        skipped.add(*report.skipped)
-    destination = _counted(len(changed), "conversation")
+    memory = session.memory
+    marks = ImportedFiles(session.workspace.imported_files, memory.conversations)
+    result = import_files(
+        memory, source.files, session.config.imports, marks=marks, form=source.form, named=source.files, on_file=on_page
+    )
+    report = result.report
+    for seq in dict.fromkeys((*report.conversations, *memory.mirrors.missing_of_imports())):
+        memory.mirrors.update(seq)
+    entries, already, bad, forgotten = report.entries, report.already, report.refused, report.forgotten
+    destination = _counted(len(report.conversations), "conversation")
     lines = [f"{_counted(entries, 'entry', 'entries')} in {destination} imported. `/resume` lists them."]
     if not entries:
         lines = ["Nothing new."]
     if already:
         lines.append(f"Already there: {already:,}.")
-    if unchanged:
-        lines.append(f"Not changed since they were imported: {_counted(unchanged, 'file')}.")
+    if result.unchanged:
+        lines.append(f"Not changed since they were imported: {_counted(result.unchanged, 'file')}.")
     if bad:
         lines.append(f"Lines that could not be read: {bad:,}.")
     if forgotten:
         lines.append(f"Left out, for it was forgotten here: {_counted(forgotten, 'entry', 'entries')}.")
-    if sentence := describe_skipped(skipped.counts()):
+    if sentence := describe_skipped(report.skipped):
         lines.append(sentence)
-    if unread:
-        lines.append(f"Files that could not be read: {len(unread):,}; the first is {clear(unread[0])}")
+    if result.unread:
+        path, error = result.unread[0]
+        first = clear(f"{visible_line(path.name)}: {visible_line(str(error))}")
+        lines.append(f"Files that could not be read: {len(result.unread):,}; the first is {first}")
     return " ".join(lines)
-
-
-def _amount(source: FoundConversations) -> str:
-    count = len(source.files)
-    return f"{_counted(count, 'file')}, {format_size(source.size)}"
 
 
 def _counted(count: int, singular: str, plural: str = "") -> str:
@@ -117,7 +92,7 @@ def _counted(count: int, singular: str, plural: str = "") -> str:
 COMMANDS = (
     Command(
         name="import",
-        summary="Bring in conversations of ChatGPT, Claude, Claude Code and Codex from this machine.",
+        summary="Bring in conversations of ChatGPT, Claude and coding agents from this machine.",
         usage="[NAME]",
         run=_import,
     ),

@@ -14,7 +14,7 @@ from agent.importers.claude import read_claude
 from agent.importers.claude_code import read_claude_code
 from agent.importers.codex import read_codex
 from agent.importers.gemini import read_gemini, read_gemini_object
-from agent.importers.json_array import NotAnArray, objects
+from agent.importers.json_array import NotAnArray, UnknownFormat, objects
 from agent.importers.jsonl import bounded_lines, read_jsonl
 from agent.importers.opencode import is_storage, read_opencode, read_storage
 from agent.importers.record import ParsedRecord, as_object
@@ -79,7 +79,7 @@ def detect(path: Path, limits: ImportSettings | None = None) -> str:
         for keys, form in _FIRST_KEYS.items():
             if first.keys() >= {*keys}:
                 return form
-        raise NotAnArray(
+        raise UnknownFormat(
             "Unknown format",
             f"{path} is no export of ChatGPT or Claude, no session of a coding agent, no chunk and no JSONL.",
             "Name it with --from.",
@@ -107,7 +107,7 @@ def _archive_members(path: Path, stream: BinaryIO, limits: ImportSettings) -> Ge
     with zipfile.ZipFile(stream) as archive:
         names = [name for name in archive.namelist() if _holds_conversations(name)]
         if not names:
-            raise NotAnArray("No conversations", f"{path} holds no conversations.json.", "Is it the whole export?")
+            raise UnknownFormat("No conversations", f"{path} holds no conversations.json.", "Is it the whole export?")
         _refuse_bomb(path, [archive.getinfo(name) for name in names])
         yield _from_zip(archive, sorted(names), limits)
 

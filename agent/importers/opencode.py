@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from agent.importers import agent_sessions as sessions
-from agent.importers.json_array import NotAnArray
+from agent.importers.json_array import UnknownFormat
 from agent.importers.record import (
     BadRecord,
     ConversationLeaf,
@@ -102,11 +102,11 @@ def is_storage(path: Path) -> bool:
 
 
 def read_storage(path: Path) -> Iterator[ParsedRecord]:
-    """The sessions of a database or of a folder `storage`, one at a time. Raises NotAnArray for another database."""
+    """The sessions of a database or of a folder `storage`, one at a time. Raises UnknownFormat for another database."""
     try:
         yield from _of_folder(path) if is_folder(path) else _of_database(path)
     except sqlite3.Error as error:
-        raise NotAnArray("Unknown format", f"{path} is not a database of opencode ({error}).", "") from error
+        raise UnknownFormat("Unknown format", f"{path} is not a database of opencode ({error}).", "") from error
 
 
 def _of_folder(path: Path) -> Iterator[ParsedRecord]:

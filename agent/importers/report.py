@@ -1,21 +1,26 @@
 """The result of one import."""
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from agent.importers.record import BadRecord
-from agent.importers.skipped import Skipped
+from agent.importers.skipped import Skipped, SkippedKinds
+
+MAX_REPORTED = 200
+"""Bad records that are listed; the others are only counted."""
+SEVERAL = "several sources"
 
 
 class ImportReport(Struct, frozen=True, kw_only=True):
     """The result of an import. `already` counts entries stored before; `redacted` counts private spans and secrets."""
 
     source: str
-    conversations: tuple[int, ...]  # seqs of those with new entries
-    entries: int
-    already: int
-    bad: tuple[BadRecord, ...]
-    bad_count: int
-    redacted: int
+    conversations: tuple[int, ...] = ()  # seqs of those with new entries
+    entries: int = 0
+    already: int = 0
+    bad: tuple[BadRecord, ...] = ()
+    bad_count: int = 0
+    redacted: int = 0
     kept_count: int = 0  # bad records that were imported in part
     observations: int = 0  # left out: only this workspace's makers make them
     forgotten: int = 0  # left out: they were forgotten here
@@ -26,3 +31,17 @@ class ImportReport(Struct, frozen=True, kw_only=True):
     def refused(self) -> int:
         """Bad records of which nothing was imported."""
         return self.bad_count - self.kept_count
+
+    def merged(self, other: "ImportReport") -> "ImportReport":
+        """The report of both imports."""
+        skipped = SkippedKinds()
+        skipped.add(*self.skipped, *other.skipped)
+        sums = {name: value + getattr(other, name) for name, value in asdict(self).items() if isinstance(value, int)}
+        return ImportReport(
+            source=other.source if self.source in {"", other.source} else SEVERAL,
+            conversations=tuple(dict.fromkeys((*self.conversations, *other.conversations))),
+            bad=(self.bad + other.bad)[:MAX_REPORTED],
+            skipped=skipped.counts(),
+            reasons=(self.reasons + other.reasons)[:MAX_REPORTED],
+            **sums,
+        )
