@@ -13,7 +13,7 @@ from agent.cli.group import CliCommand
 from agent.cli.invocation import current
 from agent.importers import FORMATS
 from agent.importers.formats import detect
-from agent.importers.skipped import describe_skipped
+from agent.importers.skipped import KNOWLEDGE_HINT, SkipReason, describe_skipped
 from foundation.errors import Misuse, PalimpsestError
 from foundation.privacy import clear
 from foundation.program import PROGRAM
@@ -40,7 +40,12 @@ if TYPE_CHECKING:  # loaded when something is imported
     metavar="NAME|id",
     help="The scope of what is imported, which search and recall of others leave out; id: each conversation's own id.",
 )
-def command(paths: tuple[Path, ...], form: str | None, source: str | None, scope: str | None) -> None:
+@click.option(
+    "--knowledge", is_flag=True, help="Add the projects' documents and instructions and the memories of an export, too."
+)
+def command(
+    *, paths: tuple[Path, ...], form: str | None, source: str | None, scope: str | None, knowledge: bool
+) -> None:
     """Import conversations from files and folders, or from the programs that are listed without an argument.
 
     jsonl: a line an entry, {"id", "conversation", "time", "role", "speaker", "text"}; only text is required, the
@@ -58,6 +63,7 @@ def command(paths: tuple[Path, ...], form: str | None, source: str | None, scope
     """
     from agent.importers.import_files import import_files
     from agent.importers.imported_files import ImportedFiles
+    from agent.services.export_knowledge import add_export_knowledge
 
     invocation = current()
     if scope is not None:
@@ -86,6 +92,7 @@ def command(paths: tuple[Path, ...], form: str | None, source: str | None, scope
             on_entries=progress if is_single else None,
         )
         report = result.report
+        added = add_export_knowledge(memory, invocation.workspace, files, limits) if knowledge else 0
         if scope is not None:
             _set_scope(memory.conversations, report.conversations, scope)
         seqs = dict.fromkeys((*report.conversations, *memory.mirrors.missing_of_imports()))
@@ -101,6 +108,10 @@ def command(paths: tuple[Path, ...], form: str | None, source: str | None, scope
         output.narrate(f"… and {hidden:,} more.")
     if report.redacted:
         output.narrate(f"Private spans and secrets that were taken out: {report.redacted:,}.")
+    if knowledge:
+        output.narrate(f"Added to knowledge: {_counted(added, 'text', 'texts')}.")
+    elif any(each.reason is SkipReason.KNOWLEDGE for each in report.skipped):
+        output.narrate(KNOWLEDGE_HINT.format("--knowledge"))
     _print(result, len(files), as_json=invocation.json)
     invocation.status = 1 if report.refused or result.unread else 0
 
@@ -121,7 +132,8 @@ def _files_of(paths: tuple[Path, ...], form: str | None) -> list[Path]:
     programs = {source.id: source.files for source in found}
     files: dict[Path, None] = {}
     for path in paths:
-        of_path = programs.get(str(path)) or (path,) if form == "chunks" else tuple(files_of(path))
+        expanded = (path,) if form == "chunks" else tuple(files_of(path))
+        of_path = programs.get(str(path), expanded)
         if not of_path:
             raise Misuse("An empty folder", f"{path} holds no file that can be imported.")
         for file in of_path:

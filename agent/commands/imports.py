@@ -24,6 +24,9 @@ NONE_FOUND: Final = (
     f"ChatGPT or Claude in Downloads. `{PROGRAM} import PATH` takes a file or folder from anywhere."
 )
 
+_KNOWLEDGE: Final = " knowledge"
+"""Behind the name of an export: its projects and memories are added to knowledge, too."""
+
 
 async def _import(session: Session, chosen: str) -> Outcome:
     from agent.services.found_conversations import find_conversations_on_disk
@@ -33,15 +36,17 @@ async def _import(session: Session, chosen: str) -> Outcome:
         items = tuple(Choice(source.id, visible_line(source.label), source.amount) for source in found)
         notes = ("Only names and sizes were looked at. What you choose is read once you confirm it.",)
         return Choices("Import conversations", items, "/import", notes) if items else TextResult(NONE_FOUND)
-    source = next((source for source in found if source.id == chosen), None)
+    name = chosen.removesuffix(_KNOWLEDGE)
+    source = next((source for source in found if source.id == name), None)
     if source is None:
-        raise Misuse("Not found", f"Nothing to import is called “{visible_line(chosen)}”.", "/import lists what is.")
+        raise Misuse("Not found", f"Nothing to import is called “{visible_line(name)}”.", "/import lists what is.")
 
     async def run(on_page: OnPage) -> Outcome:
-        return TextResult(await asyncio.to_thread(_import_all, session, source, on_page))
+        return TextResult(await asyncio.to_thread(_import_all, session, source, on_page, name != chosen))
 
     rows = (
         ("what", f"{visible_line(source.label)}, {source.amount}"),
+        *((("knowledge", "its projects' documents and instructions, and its memories, too"),) * (name != chosen)),
         ("to", f"this workspace, {session.workspace.root}; keys and private spans are taken out first"),
         ("sent", "nothing: the files are read on this machine, and stay as they are"),
     )
@@ -49,11 +54,12 @@ async def _import(session: Session, chosen: str) -> Outcome:
     return Proposal(title=title, rows=rows, activity=activity, pages=len(source.files), unit="file", run=run)
 
 
-def _import_all(session: Session, source: FoundConversations, on_page: OnPage) -> str:
+def _import_all(session: Session, source: FoundConversations, on_page: OnPage, with_knowledge: bool) -> str:
     """Imports the files; gives a sentence. A file that cannot be read is counted, and the others are imported."""
     from agent.importers.import_files import import_files
     from agent.importers.imported_files import ImportedFiles
-    from agent.importers.skipped import describe_skipped
+    from agent.importers.skipped import KNOWLEDGE_HINT, SkipReason, describe_skipped
+    from agent.services.export_knowledge import add_export_knowledge
 
     memory = session.memory
     marks = ImportedFiles(session.workspace.imported_files, memory.conversations)
@@ -78,6 +84,11 @@ def _import_all(session: Session, source: FoundConversations, on_page: OnPage) -
         lines.append(f"Left out, for it was forgotten here: {_counted(forgotten, 'entry', 'entries')}.")
     if sentence := describe_skipped(report.skipped):
         lines.append(sentence)
+    if with_knowledge:
+        added = add_export_knowledge(memory, session.workspace, source.files, session.config.imports)
+        lines.append(f"Added to knowledge: {_counted(added, 'text')}.")
+    elif any(each.reason is SkipReason.KNOWLEDGE for each in report.skipped):
+        lines.append(KNOWLEDGE_HINT.format(f"`/import {visible_line(source.id)}{_KNOWLEDGE}`"))
     if result.unread:
         path, error = result.unread[0]
         first = clear(f"{visible_line(path.name)}: {visible_line(str(error))}")
@@ -93,7 +104,7 @@ COMMANDS = (
     Command(
         name="import",
         summary="Bring in conversations of ChatGPT, Claude and coding agents from this machine.",
-        usage="[NAME]",
+        usage="[NAME [knowledge]]",
         run=_import,
     ),
 )

@@ -38,10 +38,31 @@ def read_claude(conversations: Iterable[Any]) -> Iterator[ParsedRecord]:
     for number, raw in enumerate(conversations, start=1):
         location = f"conversation {number}"
         conversation = as_object(raw)
+        if name := knowledge_file(conversation):
+            yield Skipped(location, name, SkipReason.KNOWLEDGE)
+            continue
         if not isinstance(conversation.get("chat_messages"), list):
             yield BadRecord(location, "it has no “chat_messages”")
             continue
         yield from _read_one(conversation, as_list(conversation["chat_messages"]), location)
+
+
+def knowledge_file(item: dict[str, Any]) -> str:
+    """The file of the export that an object is of; "" for a conversation."""
+    if "docs" in item or "prompt_template" in item:
+        return "projects.json"
+    return "memories.json" if "conversations_memory" in item or "project_memories" in item else ""
+
+
+def knowledge_documents(item: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """The documents and instructions of a project, or the memories: name and text of each."""
+    project = as_string(item.get("name")) or "project"
+    yield f"{project} instructions", as_string(item.get("prompt_template"))
+    for document in map(as_object, as_list(item.get("docs"))):
+        yield f"{project} {as_string(document.get('filename'))}", as_string(document.get("content"))
+    yield "memory", as_string(item.get("conversations_memory"))
+    for id_, text in as_object(item.get("project_memories")).items():
+        yield f"memory {id_}", as_string(text)
 
 
 def _read_one(conversation_object: dict[str, Any], messages: list[Any], position: str) -> Iterator[ParsedRecord]:

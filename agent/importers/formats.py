@@ -1,5 +1,6 @@
 """Detection of a file's format, and streaming of its entries."""
 
+import re
 import zipfile
 import zlib
 from collections.abc import Generator, Iterator
@@ -10,7 +11,7 @@ from typing import Any, BinaryIO, cast
 from agent.importers.agent_sessions import PROBED_BYTES, agent_format
 from agent.importers.chatgpt import read_chatgpt
 from agent.importers.chunks import holds_chunks, read_chunks
-from agent.importers.claude import read_claude
+from agent.importers.claude import knowledge_documents, knowledge_file, read_claude
 from agent.importers.claude_code import read_claude_code
 from agent.importers.codex import read_codex
 from agent.importers.gemini import read_gemini, read_gemini_object
@@ -19,6 +20,7 @@ from agent.importers.jsonl import bounded_lines, read_jsonl
 from agent.importers.opencode import is_storage, read_opencode, read_storage
 from agent.importers.record import ParsedRecord, as_object
 from agent.importers.settings import ImportSettings
+from agent.importers.skipped import Skipped, SkipReason
 from foundation.files import open_for_reading, resolve_path
 
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)  # RuntimeError: encrypted
@@ -34,8 +36,11 @@ _FIRST_KEYS = {
     ("sessionId", "messages"): "gemini",
     ("info", "messages"): "opencode",
     ("text",): "jsonl",
+    ("docs",): "claude",
+    ("conversations_memory",): "claude",
 }
 """Keys of a file's first object, and its format."""
+_METADATA = (".json", ".html", ".txt", ".md")
 _OBJECT_READERS = {"gemini": read_gemini_object, "opencode": read_opencode}
 
 
@@ -61,6 +66,26 @@ def read_file(path: Path, form: str | None, limits: ImportSettings | None = None
     of_export = read_chatgpt if form == "chatgpt" else read_claude
     with _conversations(path, limits) as conversations:
         yield from of_export(conversations)
+    yield from _other_members(path)
+
+
+def read_knowledge(path: Path, limits: ImportSettings) -> Iterator[tuple[str, str]]:
+    """Name and text of each document, instruction and memory in an export of Claude."""
+    with _conversations(path, limits) as items:
+        for item in map(as_object, items):
+            if knowledge_file(item):
+                yield from knowledge_documents(item)
+
+
+def _other_members(path: Path) -> Iterator[Skipped]:
+    """What a zip holds besides conversations and knowledge."""
+    with open_for_reading(resolve_path(path)) as stream:
+        if zipfile.is_zipfile(stream):
+            for name in zipfile.ZipFile(stream).namelist():
+                if not name.endswith("/") and not _holds_conversations(name) and not _holds_knowledge(name):
+                    suffix = Path(name).suffix.lower()
+                    kind = Path(name).name if suffix == ".json" else f"{suffix or 'other'} file"
+                    yield Skipped(name, kind, SkipReason.METADATA if suffix in _METADATA else SkipReason.MEDIA)
 
 
 def detect(path: Path, limits: ImportSettings | None = None) -> str:
@@ -105,8 +130,8 @@ def _conversations(path: Path, limits: ImportSettings) -> Generator[Iterator[Any
 @contextmanager
 def _archive_members(path: Path, stream: BinaryIO, limits: ImportSettings) -> Generator[Iterator[Any]]:
     with zipfile.ZipFile(stream) as archive:
-        names = [name for name in archive.namelist() if _holds_conversations(name)]
-        if not names:
+        names = [name for name in archive.namelist() if _holds_conversations(name) or _holds_knowledge(name)]
+        if not any(map(_holds_conversations, names)):
             raise UnknownFormat("No conversations", f"{path} holds no conversations.json.", "Is it the whole export?")
         _refuse_bomb(path, [archive.getinfo(name) for name in names])
         yield _from_zip(archive, sorted(names), limits)
@@ -140,3 +165,10 @@ def _from_zip(archive: zipfile.ZipFile, names: list[str], limits: ImportSettings
 def _holds_conversations(name: str) -> bool:
     last = name.rsplit("/", 1)[-1]
     return last.startswith("conversations") and last.endswith(".json") and not name.startswith("__MACOSX")
+
+
+def _holds_knowledge(name: str) -> bool:
+    return (
+        not name.startswith("__MACOSX")
+        and re.search(r"(?:^|/)(?:(?:projects|memories)|projects/[^/]+)\.json$", name) is not None
+    )

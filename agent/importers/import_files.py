@@ -101,5 +101,5 @@ def import_files(
         except (PalimpsestError, OSError) as error:
             result.unread.append((path, error))
             continue
-        result.report = result.report.merged(report)
+        result.report = result.report.merged(report.within(str(path)) if len(files) > 1 else report)
     return result

@@ -1,7 +1,7 @@
 """The result of one import."""
 
 from msgspec import Struct
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from agent.importers.record import BadRecord
 from agent.importers.skipped import Skipped, SkippedKinds
@@ -31,6 +31,15 @@ class ImportReport(Struct, frozen=True, kw_only=True):
     def refused(self) -> int:
         """Bad records of which nothing was imported."""
         return self.bad_count - self.kept_count
+
+    def within(self, file: str) -> "ImportReport":
+        """The report with the file in each location."""
+        return replace(
+            self,
+            bad=tuple(replace(bad, location=f"{file}, {bad.location}") for bad in self.bad),
+            reasons=tuple((replace(bad, location=f"{file}, {bad.location}"), count) for bad, count in self.reasons),
+            skipped=tuple(replace(each, location=f"{file}, {each.location}") for each in self.skipped),
+        )
 
     def merged(self, other: "ImportReport") -> "ImportReport":
         """The report of both imports."""

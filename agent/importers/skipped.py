@@ -21,6 +21,7 @@ OTHER: Final = "other"
 class SkipReason(StrEnum):
     """Why a record is not imported. UNKNOWN: the reader does not know its kind, which is named to the user."""
 
+    KNOWLEDGE = "knowledge"
     METADATA = "metadata"
     REASONING = "reasoning"
     MEDIA = "media"
@@ -28,6 +29,9 @@ class SkipReason(StrEnum):
     WITHDRAWN = "withdrawn"
     EMPTY = "empty"
     UNKNOWN = "unknown"
+
+
+KNOWLEDGE_HINT: Final = "The projects and memories of the export were not read. {} adds them to knowledge."
 
 
 class Skipped(Struct, frozen=True):

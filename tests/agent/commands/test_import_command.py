@@ -1,6 +1,7 @@
 """/import: finds files by their names, reads them once that is confirmed, and says what came."""
 
 import json
+import zipfile
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -92,3 +93,21 @@ async def test_a_file_that_cannot_be_read_leaves_the_others(session: Session, ho
     assert isinstance(proposal, Proposal)
     outcome = await registry.carry_out(proposal, lambda _: None)
     assert isinstance(outcome, TextResult) and "Files that could not be read: 1;" in outcome.markdown
+
+
+async def test_knowledge_of_an_export_is_added_after_a_question(session: Session, home: Path) -> None:
+    memories = {"conversations_memory": "She keeps bees on the east slope."}
+    export = put(home / "Downloads/claude.zip", b"")
+    with zipfile.ZipFile(export, "w") as archive:
+        archive.writestr("conversations.json", json.dumps([CLAUDE]))
+        archive.writestr("memories.json", json.dumps([memories]))
+    for command, is_asked, says in (
+        (f"/import {export}", False, f"`/import {export} knowledge` adds them to knowledge."),
+        (f"/import {export} knowledge", True, "Added to knowledge: 1 text."),
+    ):
+        proposal = await registry.run(session, command)
+        assert isinstance(proposal, Proposal)
+        assert any(name == "knowledge" for name, _ in proposal.rows) == is_asked
+        outcome = await registry.carry_out(proposal, lambda _: None)
+        assert isinstance(outcome, TextResult) and says in outcome.markdown, outcome
+    assert len(session.memory.knowledge.memories(1000)) == 1

@@ -21,7 +21,7 @@ from agent.importers.claude import read_claude
 from agent.importers.formats import detect, read_file
 from agent.importers.gemini import read_gemini
 from agent.importers.opencode import read_opencode
-from agent.importers.record import BadRecord, ImportRecord, ParsedRecord
+from agent.importers.record import BadRecord, ConversationLeaf, ImportRecord, ParsedRecord
 from agent.importers.skipped import Skipped, SkipReason
 from models.messages import Role
 from tests.agent.importers.stored import lines
@@ -92,8 +92,8 @@ CLAUDE: dict[str, Callable[[Claude], object]] = {
 
 class ChatGpt(Made):
     def message(self, role: str, content: Any, **more: Any) -> None:
-        parts = content if isinstance(content, dict) else {"content_type": "text", "parts": content}
-        message = {"author": {"role": role}, "content": parts} | more
+        parts: Event = {"content_type": "text", "parts": content} if isinstance(content, list) else content
+        message: Event = {"author": {"role": role}, "content": parts} | more
         number = len(self.events)
         self.events.append({"parent": str(number - 1) if number else None, "message": message, "children": []})
         if number:
@@ -376,7 +376,7 @@ def test_what_was_undone_in_opencode_is_behind_the_leaf() -> None:
         made.message("user", text(words))
     session = made.session()
     session["info"]["revert"] = {"messageID": "msg_00001"}
-    assert list(read_opencode(session, "file"))[-1].id == "msg_00000"  # pyright: ignore[reportAttributeAccessIssue]
+    assert list(read_opencode(session, "file"))[-1] == ConversationLeaf("ses_1", "msg_00000")
 
 
 def test_opencode_as_export_database_and_folder(tmp_path: Path) -> None:
