@@ -126,7 +126,7 @@ class OpenAICompatible:
         given = self._settings.temperature if request.temperature is None else request.temperature
         extra = dict(self._quirks.extra)
         if given is None and not self._sets_sampling:
-            extra |= local_sampling(self._profile, self._flavour)
+            extra |= local_sampling(self._profile, self._flavour, self.endpoint.address)
         return openai_request.openai_body(
             structs.replace(request, messages=tuple(self._messages(request))),
             model=self.endpoint.model,
