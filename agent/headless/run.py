@@ -191,7 +191,7 @@ class HeadlessRunner:
         if self._late and totals.limit is None and totals.ending is Ending.STOPPED:
             self._end_by(_time_limit(self._options), totals, turn_output)
         if totals.ending is Ending.FAILED and totals.failure:
-            turn_output.failed(totals.failure.as_json())
+            turn_output.failed(totals.failure_object(totals.failure))
         else:
             turn_output.result(totals.result(self.session.profile.spec, self.session.budget))
         if totals.ending is Ending.EMPTY:
