@@ -38,6 +38,8 @@ _NO_TOOLS = re.compile(  # vLLM, Ollama, llama.cpp, OpenRouter, Groq, OpenAI, De
 _FAILURES = frozenset({"server_error", "api_error", "overloaded_error", "unavailable_error"})
 _TOOLS_ERRORS = frozenset({0, 400, 404, 405, 422, 500, 501})
 _LOADING = re.compile(r"loading model|model is loading", re.IGNORECASE)
+_WORD_FIELDS: Final = ("message", "msg", "error_msg", "detail", "error", "errors")
+MAX_ERRORS: Final = 5  # of a list
 RETRIED = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
 
 
@@ -273,23 +275,29 @@ def parse_error_body(body: bytes) -> tuple[str, str]:
 
 
 def find_error(value: object) -> tuple[str, str] | None:
-    """(code, message) where this JSON is an error object, else None."""
+    """Returns the codes and the server's words of an error object; None for JSON that holds no such words."""
     if isinstance(value, list) and value:  # Gemini answers with a list of one error
         return find_error(cast("list[object]", value)[0])
     if not isinstance(value, dict):
         return None
     given = cast("dict[str, Any]", value)
     error: object = given.get("error")
-    if isinstance(error, dict):
-        inner = cast("dict[str, Any]", error)
-        codes = [str(inner[key]) for key in ("type", "code") if isinstance(inner.get(key), str)]
-        return " ".join(codes), str(inner.get("message") or inner) + _llama_figures(inner)
-    if isinstance(error, str) and error:
-        return "", error
-    for key in ("detail", "message"):
-        if isinstance(given.get(key), str):
-            return str(given.get("code") or ""), str(given[key])
-    return None
+    holder = cast("dict[str, Any]", error) if isinstance(error, dict) else given
+    message = _words(holder) or (str(error) if error else "")
+    codes = [str(holder[key]) for key in ("type", "code") if isinstance(holder.get(key), str)]
+    return (" ".join(codes), message + _llama_figures(holder)) if message else None
+
+
+def _words(value: object) -> str:
+    """The words of an error in the shapes in use, among them FastAPI's list of {"loc": […], "msg": …}."""
+    if isinstance(value, list):
+        return "; ".join(filter(None, map(_words, cast("list[object]", value)[:MAX_ERRORS])))
+    if not isinstance(value, dict):
+        return value if isinstance(value, str) else ""
+    given = cast("dict[str, Any]", value)
+    words = next(filter(None, (_words(given.get(key)) for key in _WORD_FIELDS)), "")
+    field = cast("list[object]", given.get("loc")) if isinstance(given.get("loc"), list) else []
+    return f"{'.'.join(map(str, field))}: {words}" if words and field else words
 
 
 def _llama_figures(error: dict[str, Any]) -> str:
