@@ -8,20 +8,10 @@ from msgspec import Struct
 from foundation.bounded_json import BadJson, load_json
 from foundation.program import PROGRAM
 from foundation.shell_words import command_line
-from models.chat.overflow import overflow_figures
+from models.chat.overflow import is_overflow, overflow_figures
 from models.chat.port import AnswerError
 from models.limits import StreamLimitExceeded
 
-_OVERFLOW = re.compile(
-    r"exceed\w*[ _](the )?(available |model'?s? |max(imum)? )?context"
-    r"|context[ _](size|length|window)[ _]?\w*[ _]?exceed|context_length_exceeded|maximum context length"
-    r"|prompt (is )?too long|context (the )?overflow|context length (of|is) only"
-    r"|(greater|larger|longer) than the (\w+ )?context"
-    r"|longer than the (maximum )?model('s)? (maximum )?(context )?length"
-    r"|too many tokens|exceeds? the maximum (number of )?tokens|too large for model with"
-    r"|input (length|tokens) .{0,40}exceed",
-    re.IGNORECASE,
-)
 _NO_MODEL = re.compile(
     r"model.{0,80}(not found|does not exist|not loaded)|no models? loaded|no such model|invalid model", re.I
 )
@@ -231,7 +221,7 @@ def error_from_body(endpoint: Endpoint, message: str, *, code: str = "", status:
 
 def _unfit_request(endpoint: Endpoint, words: str, detail: str, code: str, status: int) -> AnswerError | None:
     """The error of a request that is too long, or has tools that the server does not take; None for any other."""
-    if status == 413 or _OVERFLOW.search(words) or (status in {0, 400} and "exceed_context" in code):
+    if status == 413 or is_overflow(words) or (status in {0, 400} and "exceed_context" in code):
         return AnswerError(
             "too_large",
             "Too long for the model",
@@ -283,7 +273,7 @@ def find_error(value: object) -> tuple[str, str] | None:
     given = cast("dict[str, Any]", value)
     error: object = given.get("error")
     holder = cast("dict[str, Any]", error) if isinstance(error, dict) else given
-    message = _words(holder) or (str(error) if error else "")
+    message = _words(holder) or str(given.get("error") or "")
     codes = [str(holder[key]) for key in ("type", "code") if isinstance(holder.get(key), str)]
     return (" ".join(codes), message + _llama_figures(holder)) if message else None
 
