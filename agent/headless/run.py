@@ -380,6 +380,9 @@ class _WaitingNotice:
 
     def _write_notice(self) -> None:
         self._is_written = True
-        figures = ", ".join(filter(None, (self._progress.figures, self._progress.left())))
-        progress = f" ({figures})" if figures else ""
-        output.narrate(f"The model is still reading the prompt{progress}; no word has come yet. Ctrl+C stops it.")
+        known = "the server reports nothing"
+        if figures := self._progress.figures:
+            known = f"the prompt has {figures} to read, and {known}"
+            if self._progress.is_reported:
+                known = ", ".join(filter(None, (f"the server has read {figures} tokens", self._progress.left())))
+        output.narrate(f"No word of the answer in {NOTICE_AFTER_S:g} s; {known}. Ctrl+C stops it.")
