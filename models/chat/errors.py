@@ -297,7 +297,7 @@ def _llama_figures(error: dict[str, Any]) -> str:
 
 
 def ended(sentence: str) -> str:
-    """The sentence with a full stop, where it has no end of its own: a server's words often have none."""
+    """Adds a full stop to a sentence without a closing mark. Servers often send none."""
     return sentence if sentence.endswith((".", "!", "?", "…", "。")) else f"{sentence}."
 
 

@@ -77,11 +77,11 @@ class MemorySearch:
             "type": "object",
             "properties": {
                 "query": {"type": "string"},
-                "around": {"type": "string", "description": "a date or a reference: what was said then"},
+                "around": {"type": "string", "description": "a date or a reference; returns entries from that time"},
                 "filters": {
                     "type": "array",
                     "items": {"type": "string"},
-                    "description": f"name=value; the names are {', '.join(_NAMED)}",
+                    "description": f"name=value; names: {', '.join(_NAMED)}",
                 },
             },
         },
