@@ -124,6 +124,11 @@ class TurnTotals:
             return Ending.DENIED
         return Ending.EMPTY if self._is_empty else Ending.ANSWERED
 
+    def failure_object(self, failure: events.TurnFailed) -> dict[str, str]:
+        """The error in place of a result, with the text that came before it and the entry that holds the text."""
+        text = failure.text or "".join(self._streamed)
+        return {**failure.as_json(), "text": text, "conversation": self._conversation, "entry": failure.entry}
+
     def result(self, spec: str, budget: SpendingBudget) -> dict[str, Any]:
         """The last line of stream-json, and the only one of json."""
         return {

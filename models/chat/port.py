@@ -173,6 +173,11 @@ class Profile(Struct, frozen=True, kw_only=True):
         return not self.remote and self.spec != "offline"
 
     @property
+    def repeats_question(self) -> bool:
+        """Whether the user's message is sent again after tool results, which are text for this model."""
+        return not self.tools and self.spec != "offline"
+
+    @property
     def calls_tools(self) -> bool:
         """Whether tools are offered, in one way or the other."""
         return self.tools or self.text_tools

@@ -94,6 +94,16 @@ def test_a_stream_that_is_cut_keeps_what_came(run: Run, server: ChatServer) -> N
     shown = run("conversations", "list", "--json").json["conversations"][0]["id"]
     entries = run("conversations", "show", shown, "--json").json["entries"]
     assert entries[-1]["text"] == "Half of it"
+    so_far = {"text": "Half of it", "conversation": shown, "entry": entries[-1]["id"]}
+    assert told[-1]["error"] == told[-1]["error"] | so_far
+
+
+def test_one_object_holds_what_came_of_a_stream_that_is_cut(run: Run, server: ChatServer) -> None:
+    server.plays(stream(data(delta(content="Half of it")), Cut()))
+    error = run("--model", spec(server), "-p", "hi", "--output-format", "json").json["error"]
+    entries = run("conversations", "show", error["conversation"], "--json").json["entries"]
+    assert (error["code"], error["text"]) == ("cut_off", "Half of it")
+    assert (entries[-1]["id"], entries[-1]["text"]) == (error["entry"], error["text"])
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows sends no SIGINT to one process")
