@@ -28,7 +28,7 @@ _REASONS: Final = {
     "another branch": "Another branch of the conversation",
 }
 CUT: Final = "cut at the length kept for an answer; say “go on” for more"
-CUT_CALL: Final = "no tool ran: cut at the length kept for an answer, within a tool call · /retry asks again"
+CUT_CALL: Final = "cut at the length kept for an answer, within a tool call: no tool ran · /retry asks again"
 IN_LOOP: Final = "stopped: the model repeated itself · /retry asks again"
 FILTERED: Final = "ended by the service’s filter"
 _IN_PROGRESS: Final = {
