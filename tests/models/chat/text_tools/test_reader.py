@@ -97,9 +97,22 @@ def test_a_closed_block_that_is_no_call_is_a_malformed_one(body: str) -> None:
     assert "name" in arguments or "arguments" in arguments
 
 
-def test_a_set_of_objects_is_no_call() -> None:
-    text = "{'name': 'read_file', {{}}}"
-    assert read([text]) == (text, [])
+def test_a_set_of_objects_is_a_malformed_call() -> None:
+    text, ((name, _),) = read(["<tool_call>[{{'a': 1}}]</tool_call>"])
+    assert (text, name) == ("", "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "> <function_calls>\n> read_file(path='notes.txt')\n> </function_calls>\n\nis what it wrote.",
+        '> functools[{"name": "read_file", "arguments": {"path": "a"}}]\n\nis what it wrote.',
+        '> {"name": "read_file", "arguments": {"path": "a"}}\n\nis what it wrote.',
+    ],
+)
+def test_a_call_in_a_quotation_is_text_however_the_stream_is_cut(text: str) -> None:
+    for size in (1, 2, 3, len(text)):
+        assert read([text[at : at + size] for at in range(0, len(text), size)]) == (text, [])
 
 
 def test_text_after_a_call_ends_the_answer() -> None:
