@@ -250,38 +250,6 @@ def test_calls_of_the_corpus_are_recognised_and_other_texts_are_not(half: str) -
         assert not tagged
 
 
-FORMS = {row["form"]: row["text"] for row in rows("seen_positive")}
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_a_call_that_the_answer_breaks_off_in_is_neither_shown_nor_run(form: str) -> None:
-    text, lead = FORMS[form], read([FORMS[form]])[0]
-    begin = max(text.find(name) + len(name) for name in TOOLS if name in text) + 1
-    for end in range(begin, len(text)):
-        shown, calls = read([text[:end]], is_cut=True)
-        assert shown == lead, text[:end]
-        whole = read([text])[1]
-        assert calls == whole[: len(calls)], text[:end]
-
-
-@pytest.mark.parametrize(
-    ("text", "question"),
-    [
-        ('{"name": "Rex", "age": 3, "friends": [{"na', "my dog"),
-        ('{"name": "read_fi', "Show me a tool call as JSON"),
-        ('A call looks like this:\n\n<tool_call>\n{"name": "read_fi', "?"),
-        ('> {"name": "read_fi', "?"),
-        ("re", "?"),
-        ("<ul>\n<li>a</li>\n<l", "a list"),
-        ("Action: the board decides.\nAct", "?"),
-        ('```python\nprint({"name": "read_fi', "code"),
-    ],
-)
-def test_an_answer_that_breaks_off_outside_a_call_is_shown(text: str, question: str) -> None:
-    assert read([text], question=question, is_cut=True) == (text, [])
-    assert read(text, question=question, is_cut=True) == (text, [])
-
-
 def test_a_text_that_only_begins_like_a_call_is_shown_soon() -> None:
     for row in rows("seen_negative") + rows("unseen_negative"):
         if row["kind"] != "document":
