@@ -140,6 +140,11 @@ class Workspace(Struct, frozen=True):
         return self.state / "forgotten"
 
     @property
+    def imported_files(self) -> Path:
+        """Marks of the files that were imported, by hashes alone."""
+        return self.state / "imported-files"
+
+    @property
     def page_cache(self) -> Path:
         return self.own / "pages"
 
