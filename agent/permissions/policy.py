@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct, structs
 
-from agent.permissions.action import Access, Action, PermissionAnswer, Scope
+from agent.permissions.action import Access, Action, FilesRead, PermissionAnswer, Scope
 from agent.permissions.mode import PermissionMode
 from agent.permissions.rules import Rule, RuleSet, RuleSource, Verdict, offered_rules
 from foundation.errors import PalimpsestError
@@ -32,8 +32,8 @@ class Policy:
     """The permissions of a session: a mode, and rules of the user, the project and the session.
 
     Deny rules come first, then what always asks (a concern, a tainted turn, a note), ask rules, a command that cannot
-    be read while a rule denies or asks, allow rules (those of skills in use last), the mode. Where stored rules cannot
-    be read, everything asks.
+    be read while a rule denies or asks, allow rules (those of skills in use last), the mode. Rules about reading files
+    hold for commands that only read. Where stored rules cannot be read, everything asks.
     """
 
     def __init__(
@@ -80,21 +80,35 @@ class Policy:
         return decision
 
     def _decide(self, action: Action, tainted: str, skills: Sequence[Rule]) -> Decision:
-        if rule := self.rules.first(Verdict.DENY, action):
+        if rule := self._first(Verdict.DENY, action):
             return Decision(Verdict.DENY, f"{rule.where} denies it: {rule}.", rule)
-        if self.mode is PermissionMode.READ_ONLY and action.access not in _FREE:
+        only_reads = action.access in _FREE or self._is_free(action.reads)
+        if self.mode is PermissionMode.READ_ONLY and not only_reads:
             return Decision(Verdict.DENY, "The mode is read-only: nothing is changed, run or sent.")
         if self.rules.problem and action.access is not Access.PERSON:
             return Decision(Verdict.ASK, self.rules.problem, asks_always=True)
         if concern := action.concern or self._concern(action, tainted):
             return Decision(Verdict.ASK, concern, asks_always=True)
-        if rule := self.rules.first(Verdict.ASK, action):
+        if rule := self._first(Verdict.ASK, action):
             return Decision(Verdict.ASK, f"{rule.where} asks: {rule}.", rule, asks_always=True)
-        return self._by_rule_or_mode(action, skills)
+        reading = Decision(Verdict.ALLOW, "Reading asks for no permission.")
+        return reading if only_reads else self._by_rule_or_mode(action, skills)
+
+    def _first(self, verdict: Verdict, action: Action) -> Rule | None:
+        """The first rule about the action, or about reading the files that its command names."""
+        of_files = _reading(action.reads.named) if action.reads else None
+        return self.rules.first(verdict, action) or (of_files and self.rules.first(verdict, of_files))
+
+    def _is_free(self, reads: FilesRead | None) -> bool:
+        """Whether a command that only reads needs no permission: a file tool would not ask for any of the files."""
+        if reads is None or reads.asks:
+            return False
+        below = _reading(reads.below)
+        return not (below and any(self.rules.first(verdict, below) for verdict in (Verdict.DENY, Verdict.ASK)))
 
     def _concern(self, action: Action, tainted: str) -> str:
         """Why the action asks whatever the rules allow."""
-        if tainted and action.access in _GUARDED_IN_TAINTED_TURNS:
+        if tainted and action.access in _GUARDED_IN_TAINTED_TURNS and not action.is_contained:
             return f"In view is what came of “{tainted}”, which nobody here wrote."
         return "Memory is written only with a yes." if action.access is Access.NOTE else ""
 
@@ -133,8 +147,6 @@ class Policy:
         return rule
 
     def _by_rule_or_mode(self, action: Action, skills: Sequence[Rule]) -> Decision:
-        if action.access in _FREE:
-            return Decision(Verdict.ALLOW, "Reading asks for no permission.")
         is_command = action.access is Access.RUN
         if is_command and not self.rules.allows_exactly(action) and (rule := self.rules.uncertain(action)):
             reason = f"Part of this command cannot be read, and {rule.where[:1].lower()}{rule.where[1:]} says: {rule}."
@@ -149,6 +161,11 @@ class Policy:
             return Decision(Verdict.ALLOW, "The mode auto allows commands in the sandbox.")
         hint = " There is no sandbox for commands here." if needs_sandbox else ""
         return Decision(Verdict.ASK, f"No rule decides, and the mode {self.mode} asks.{hint}")
+
+
+def _reading(paths: tuple[str, ...]) -> Action | None:
+    """The action of the tool that reads these files; None for no files."""
+    return Action(tool="read_file", access=Access.READ, summary="", subject=paths[0], also=paths[1:]) if paths else None
 
 
 MAX_DECIDED = 50

@@ -10,8 +10,10 @@ from typing import Final
 
 from msgspec import Struct
 
+from agent.permissions.action import FilesRead
 from agent.tools.commands.environment import command_environment
 from agent.tools.commands.process import CommandProcess
+from agent.tools.commands.read_files import files_read
 from agent.tools.commands.sandbox import STATE, Sandbox, SandboxFolders
 from agent.tools.files.concerns import is_instruction
 from agent.tools.files.project import ProjectFolders
@@ -103,6 +105,10 @@ class Commands:
             return exists(place) and not is_folder(place)
         except (PalimpsestError, OSError, ValueError):
             return True
+
+    def files_read(self, command: str) -> FilesRead | None:
+        """What the command reads; None where it may do more. Blocks."""
+        return files_read(command, self._project)
 
     def run(
         self, command: str, seconds: float, stopped: Event, report: Callable[[str], None], *, inside: bool = True
