@@ -44,7 +44,7 @@ class Action(Struct, frozen=True, kw_only=True):
     `circumstances` is a sentence on how it would be done, shown with the reason. `is_from_network`: its output may hold
     what strangers wrote. `destroys`: a command that deletes or overwrites files of which nothing keeps a copy. `reads`
     is set where a command in a sandbox only reads. `is_contained`: nothing that it does leaves the machine, or changes
-    what models are told in each request.
+    what models are told in each request; or the user says so of an MCP server.
     """
 
     tool: str
