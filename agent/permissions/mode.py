@@ -6,7 +6,8 @@ from enum import StrEnum
 class PermissionMode(StrEnum):
     """What happens to actions that no rule decides.
 
-    Reading memory and the project never asks. `ask`: all else asks. `read-only`: all else is denied. `edit`: edits in
+    Reading memory and the project never asks. `ask`: all else asks. `read-only`: all else is denied. `plan`: the same,
+    and the model ends with a plan, which the person accepts. `edit`: edits in
     the project are allowed. `auto`: commands in the sandbox too. Notes always ask.
     """
 
@@ -14,6 +15,7 @@ class PermissionMode(StrEnum):
     READ_ONLY = "read-only"
     EDIT = "edit"
     AUTO = "auto"
+    PLAN = "plan"
 
     def effect(self, *, sandboxed: bool) -> str:
         """What it means, in a sentence. `sandboxed`: commands run in a sandbox that holds."""
@@ -22,6 +24,8 @@ class PermissionMode(StrEnum):
                 return "reading is free; all else asks."
             case PermissionMode.READ_ONLY:
                 return "reading is free; nothing is changed, run or sent."
+            case PermissionMode.PLAN:
+                return "reading is free; the model makes a plan, which you accept."
             case PermissionMode.EDIT:
                 return "edits in the project are free; commands ask."
             case PermissionMode.AUTO if sandboxed:

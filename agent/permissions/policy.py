@@ -46,6 +46,7 @@ class Policy:
         """`sandboxed`: commands run in a sandbox that holds, so that `auto` may allow them; a callable may block."""
         self.rules = rules
         self.mode = mode
+        self.mode_before_plan = PermissionMode.ASK if mode is PermissionMode.PLAN else mode
         self.decided = deque[PastDecision](maxlen=MAX_DECIDED)  # in this session, the newest last
         self._sandboxed = sandboxed
 
@@ -60,9 +61,14 @@ class Policy:
         for rule in rules:
             self.rules.add(rule)
 
-    def set_mode(self, mode: PermissionMode) -> str:
-        """Sets the mode; gives a sentence about it. Trying out the sandbox may block for a moment."""
+    def set_mode(self, mode: PermissionMode, *, passing: bool = False) -> str:
+        """Sets the mode; gives a sentence about it. Trying out the sandbox may block for a moment.
+
+        `passing`: a step through the modes, which the end of the mode `plan` does not bring back.
+        """
         self.mode = mode
+        if mode is not PermissionMode.PLAN and not passing:
+            self.mode_before_plan = mode
         return f"Mode {mode}: {mode.effect(sandboxed=mode is PermissionMode.AUTO and self.sandboxed)}"
 
     def note(self, action: Action, decision: Decision, refusal: str) -> None:
@@ -74,6 +80,8 @@ class Policy:
         """The decision. `tainted` names what untrusted text the turn has read; "" for none. `skills` are the allow
         rules of the skills in use."""
         self.rules.refresh()
+        if self.mode is not PermissionMode.PLAN:
+            self.mode_before_plan = self.mode
         decision = self._decide(action, tainted, skills)
         if decision.verdict is Verdict.ASK and action.destroys:
             return structs.replace(decision, reason=f"{decision.reason} {_DESTROYS}")
@@ -82,9 +90,9 @@ class Policy:
     def _decide(self, action: Action, tainted: str, skills: Sequence[Rule]) -> Decision:
         if rule := self._first(Verdict.DENY, action):
             return Decision(Verdict.DENY, f"{rule.where} denies it: {rule}.", rule)
-        only_reads = action.access in _FREE or self._is_free(action.reads)
-        if self.mode is PermissionMode.READ_ONLY and not only_reads:
-            return Decision(Verdict.DENY, "The mode is read-only: nothing is changed, run or sent.")
+        may_change = action.access not in _FREE and not self._is_free(action.reads)
+        if self.mode in {PermissionMode.READ_ONLY, PermissionMode.PLAN} and may_change:
+            return Decision(Verdict.DENY, f"The mode is {self.mode}: nothing is changed, run or sent.")
         if self.rules.problem and action.access is not Access.PERSON:
             return Decision(Verdict.ASK, self.rules.problem, asks_always=True)
         if concern := action.concern or self._concern(action, tainted):
@@ -92,7 +100,7 @@ class Policy:
         if rule := self._first(Verdict.ASK, action):
             return Decision(Verdict.ASK, f"{rule.where} asks: {rule}.", rule, asks_always=True)
         reading = Decision(Verdict.ALLOW, "Reading asks for no permission.")
-        return reading if only_reads else self._by_rule_or_mode(action, skills)
+        return reading if action.access in _FREE else self._by_rule_or_mode(action, skills)
 
     def _first(self, verdict: Verdict, action: Action) -> Rule | None:
         """The first rule about the action, or about reading the files that its command names."""
@@ -154,6 +162,8 @@ class Policy:
         of_skill = next((rule for rule in skills if rule.matches(action)), None)
         if rule := self.rules.first(Verdict.ALLOW, action) or of_skill:
             return Decision(Verdict.ALLOW, f"{rule.where} allows it: {rule}.", rule)
+        if self._is_free(action.reads):
+            return Decision(Verdict.ALLOW, "It only reads, in the sandbox.")
         if action.access is Access.EDIT and self.mode in {PermissionMode.EDIT, PermissionMode.AUTO}:
             return Decision(Verdict.ALLOW, f"The mode {self.mode} allows edits in the project.")
         needs_sandbox = is_command and not action.destroys and self.mode is PermissionMode.AUTO

@@ -25,16 +25,7 @@ _ACCESS: Final[dict[str, Access]] = {
     "remember": Access.NOTE,
     **dict.fromkeys(("ask_user", "update_plan"), Access.PERSON),
     **dict.fromkeys(
-        (
-            "memory_search",
-            "memory_timeline",
-            "recall",
-            "search_memory",
-            "open_skill",
-            "command_output",
-            "delegate",
-        ),
-        Access.MEMORY,
+        ["memory_search", "memory_timeline", "recall", "search_memory", "command_output", "delegate"], Access.MEMORY
     ),
 }
 _ALWAYS_ASKS: Final = {Access.NOTE: "Each note asks, whatever the rules."}
@@ -70,9 +61,9 @@ def rule_steps(policy: Policy) -> list[RuleStep]:
     return [
         RuleStep("Denied, in any mode", "A deny rule holds whatever else allows.", deny, bool(deny)),
         RuleStep(
-            "The mode read-only",
+            "The modes read-only and plan",
             "Nothing is changed, run or sent.",
-            holds=policy.mode is PermissionMode.READ_ONLY,
+            holds=policy.mode in {PermissionMode.READ_ONLY, PermissionMode.PLAN},
         ),
         *([RuleStep("A file of rules cannot be read", problem)] if problem else []),
         RuleStep(

@@ -23,7 +23,14 @@ from context.layers.message import (
     recalled_pieces,
 )
 from context.layers.project import changes_piece, skill_piece, skills_called
-from context.layers.system import hook_pieces, instruction_pieces, intent_pieces, knowledge_pieces, matching_rules
+from context.layers.system import (
+    hook_pieces,
+    instruction_pieces,
+    intent_pieces,
+    knowledge_pieces,
+    matching_rules,
+    plan_pieces,
+)
 from context.notice import FileNotice
 from context.report import DroppedSource
 from context.settings import ContextSettings
@@ -92,6 +99,7 @@ def gather_tail(
         *instruction_pieces(rules),
         *intent_pieces(intents),
         *(knowledge_pieces() if turn.brought is not None else ()),
+        *(plan_pieces() if turn.plans else ()),
         *hook_pieces(turn.hook_text),
     )
     parts = TailInput(

@@ -95,7 +95,7 @@ class PermissionsScreen(ListScreen[None]):
 
     @work(exclusive=True, group="mode")
     async def action_mode(self) -> None:
-        self.say(await asyncio.to_thread(self._policy.set_mode, self._policy.mode.next))
+        self.say(await asyncio.to_thread(self._policy.set_mode, self._policy.mode.next, passing=True))
         self.reload()
 
     @work(exclusive=True, group="line")
