@@ -121,7 +121,6 @@ COMMANDS = (
         summary="List the MCP servers, or restart, disable, enable or trust one, or mark it as harmless.",
         usage="[restart|disable|enable|trust|harmless NAME]",
         keys="Enter opens its tools, l its log, r restarts it, o turns it off or on, y trusts one of the project, "
-        "h marks one as harmless, or no longer, "
         "a adds one, d removes it, Esc leaves.",
         run=_mcp,
     ),

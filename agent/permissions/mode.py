@@ -1,6 +1,13 @@
 """The permission mode: what happens to actions that no rule decides."""
 
 from enum import StrEnum
+from typing import Final
+
+_PLAN_INSTRUCTIONS: Final = (
+    "Plan mode is on. Read what you need, but change nothing: calls that edit files, send data or run commands that do "
+    "more than read are denied. If the user wants something changed, end your answer with a section headed “# Plan”: "
+    "the steps, the files that change, and how to check the result. The user then accepts the plan or answers it."
+)
 
 
 class PermissionMode(StrEnum):
@@ -32,6 +39,11 @@ class PermissionMode(StrEnum):
                 return "edits and sandboxed commands are free; what deletes asks."
             case PermissionMode.AUTO:
                 return "edits are free; commands ask: there is no sandbox here."
+
+    @property
+    def instructions(self) -> tuple[str, ...]:
+        """What a message tells the model about the mode."""
+        return (_PLAN_INSTRUCTIONS,) if self is PermissionMode.PLAN else ()
 
     @property
     def next(self) -> "PermissionMode":

@@ -28,7 +28,6 @@ _ACCESS: Final[dict[str, Access]] = {
         ["memory_search", "memory_timeline", "recall", "search_memory", "command_output", "delegate"], Access.MEMORY
     ),
 }
-_ALWAYS_ASKS: Final = {Access.NOTE: "Each note asks, whatever the rules."}
 
 
 class RuleTest(Struct, frozen=True):

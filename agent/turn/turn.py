@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from agent import events
 from agent.events import ContextOverflowed, SessionEvent
 from agent.permissions.action import PermissionAnswer
-from agent.permissions.mode import PermissionMode
 from agent.turn.automatic_compaction import AutomaticCompaction
 from agent.turn.call_limits import REPEATS_ASKED, mistaken_calls, too_many_calls, too_many_repeats
 from agent.turn.failure import ended, turn_failure
@@ -278,7 +277,7 @@ class TurnRun:
             hook_text=self._hook_text,
             prefetch=self._prefetch,
             steers=message.steers,
-            plans=self._ports.permissions.mode is PermissionMode.PLAN,
+            notes=tuple(self._ports.notes()),
         )
 
     async def _assemble(self, turn: Turn) -> AsyncGenerator[SessionEvent, None]:

@@ -23,14 +23,7 @@ from context.layers.message import (
     recalled_pieces,
 )
 from context.layers.project import changes_piece, skill_piece, skills_called
-from context.layers.system import (
-    hook_pieces,
-    instruction_pieces,
-    intent_pieces,
-    knowledge_pieces,
-    matching_rules,
-    plan_pieces,
-)
+from context.layers.system import hook_pieces, instruction_pieces, intent_pieces, knowledge_pieces, matching_rules
 from context.notice import FileNotice
 from context.report import DroppedSource
 from context.settings import ContextSettings
@@ -99,8 +92,7 @@ def gather_tail(
         *instruction_pieces(rules),
         *intent_pieces(intents),
         *(knowledge_pieces() if turn.brought is not None else ()),
-        *(plan_pieces() if turn.plans else ()),
-        *hook_pieces(turn.hook_text),
+        *hook_pieces(turn.hook_text, turn.notes),
     )
     parts = TailInput(
         tools=_with_nonce((tools,), nonce) if tools else (),

@@ -1,6 +1,6 @@
 """System layer: unconditional lines in the head, the lines of matching rules in the tail."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from context.assembly.tokens import Layer, MessagePiece
 from context.sources.conditions import ConditionInput
@@ -61,21 +61,13 @@ def knowledge_pieces() -> tuple[MessagePiece, ...]:
     return (MessagePiece(Layer.SYSTEM, "knowledge", Text(_KNOWLEDGE_INSTRUCTIONS, injected="instructions")),)
 
 
-def plan_pieces() -> tuple[MessagePiece, ...]:
-    """Instructions for a message in the mode `plan`."""
-    return (MessagePiece(Layer.SYSTEM, "plan mode", Text(_PLAN_INSTRUCTIONS, injected="instructions")),)
+def hook_pieces(text: str, notes: Sequence[str]) -> list[MessagePiece]:
+    """What the program notes with a message, and what hooks of the user add to it, marked as theirs."""
+    added = (("notes", "instructions", "\n".join(notes)), ("hooks", "hook", text))
+    parts = [(name, Text(clear(words, TextSource.OTHER), injected=mark)) for name, mark, words in added if words]
+    return [MessagePiece(Layer.SYSTEM, name, part) for name, part in parts]
 
 
-def hook_pieces(text: str) -> tuple[MessagePiece, ...]:
-    """What hooks of the user add to a message, marked as theirs."""
-    return (MessagePiece(Layer.SYSTEM, "hooks", Text(clear(text, TextSource.OTHER), injected="hook")),) if text else ()
-
-
-_PLAN_INSTRUCTIONS = (
-    "Plan mode is on. Read what you need, but change nothing: calls that edit files, send data or run commands that do "
-    "more than read are denied. If the user wants something changed, end your answer with a section headed “# Plan”: "
-    "the steps, the files that change, and how to check the result. The user then accepts the plan or answers it."
-)
 _KNOWLEDGE_INSTRUCTIONS = (
     "Answer from what is recalled here: it comes from files that the user added. After each statement name its source "
     "in square brackets, as file and place. Where the files do not say it, say so; do not fill in from elsewhere."

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final, Protocol
 
 from textual import work
@@ -72,8 +71,6 @@ class ServersPort(Protocol):
 
     async def trust(self, name: str) -> None: ...
 
-    async def set_trusted(self, name: str, *, trusted: bool) -> None: ...
-
     async def add(self, text: str) -> str: ...
 
     async def remove(self, name: str) -> None: ...
@@ -83,13 +80,12 @@ class ServersScreen(ListScreen[None]):
     """The MCP servers of a session."""
 
     heading = "MCP servers"
-    keys: ClassVar[str] = "Enter tools · l log · r restart · o on/off · h harmless · a add · d remove · Esc back"
+    keys: ClassVar[str] = "Enter tools · l log · r restart · o on/off · a add · d remove · Esc back"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("l", "log", "Show the end of the server's log", id="mcp.log", show=False),
         Binding("r", "restart", "Restart the server", id="mcp.restart", show=False),
         Binding("o", "switch", "Turn the server off, or on again", id="mcp.switch", show=False),
         Binding("y", "trust", "Trust a server of the project", id="mcp.trust", show=False),
-        Binding("h", "harmless", "Mark the server as harmless, or no longer", id="mcp.harmless", show=False),
         Binding("a", "add", "Add a server", id="mcp.add", show=False),
         Binding("d", "remove", "Remove the server", id="mcp.remove", show=False),
     ]
@@ -156,10 +152,6 @@ class ServersScreen(ListScreen[None]):
 
     def action_switch(self) -> None:
         self._do("switching", self._servers.switch)
-
-    def action_harmless(self) -> None:
-        is_trusted = self._status is not None and self._status.is_trusted
-        self._do("marking", partial(self._servers.set_trusted, trusted=not is_trusted))
 
     @work(exclusive=True, group="change")
     async def _do(self, doing: str, change: Callable[[str], Awaitable[None]]) -> None:
@@ -246,7 +238,9 @@ def _detail(status: "ServerStatus") -> str:
     lines = [
         f"{status.summary}",
         f"{_state(status)}{protocol}{restarts}; from {_SOURCES[status.source]}.",
-        "Marked as harmless: its output is not treated as untrusted text. h takes that back." * status.is_trusted,
+        f"Marked as harmless: its output is not untrusted text. /mcp harmless {status.name} ends that."
+        if status.is_trusted
+        else "",
         status.error,
         status.notice,
         "y shows what it runs, and asks whether it may." if status.state is ServerState.UNTRUSTED else "",
