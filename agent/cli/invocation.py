@@ -307,8 +307,15 @@ def _read_first(first: SimpleQueue[bytes]) -> None:
     """Puts what comes first. It holds no lock of `sys.stdin` meanwhile, without which Python cannot end."""
     raw = b""
     with suppress(OSError, ValueError):
-        raw = os.read(sys.stdin.fileno(), 65_536)
+        raw = os.read(sys.stdin.fileno(), 65_536) if _has_descriptor() else sys.stdin.buffer.read1(65_536)
     first.put(raw)
+
+
+def _has_descriptor() -> bool:
+    try:
+        return sys.stdin.fileno() >= 0
+    except (OSError, ValueError):
+        return False
 
 
 def message_input(seconds: float | None = None) -> bytes:
