@@ -216,7 +216,7 @@ async def test_the_model_reads_once_that_a_background_command_ended(session: Ses
     for _ in range(2):
         server.plays(chat("."))
         await turn(session)
-    notes = [json.dumps(request["messages"][-1]["content"]) for request in asked(server)[-2:]]
+    notes = [json.dumps(request.json["messages"][-1]["content"]) for request in asked(server)[-2:]]
     assert ["The background command c1 has ended: echo up; exit 3" in note for note in notes] == [True, False]
     assert "exit 3, 0 s. command_output reads what it printed." in notes[0]
     assert [command.handle for command in session.commands.take_ended()] == ["c1"], "the person is told as well"
