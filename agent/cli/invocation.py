@@ -307,7 +307,7 @@ def _read_first(first: SimpleQueue[bytes]) -> None:
     """Puts what comes first. It holds no lock of `sys.stdin` meanwhile, without which Python cannot end."""
     raw = b""
     with suppress(OSError, ValueError):
-        raw = os.read(sys.stdin.fileno(), 65_536) if _has_descriptor() else sys.stdin.buffer.read1(65_536)
+        raw = os.read(sys.stdin.fileno(), 65_536) if _has_descriptor() else sys.stdin.buffer.read(65_536)
     first.put(raw)
 
 
