@@ -272,6 +272,7 @@ class Session:
             summaries=self._summaries,
             hooks=self.hooks,
             steering=self.steering,
+            notes=lambda: (*self.permissions.mode.instructions, *self.commands.ended_notes()),
             warnings=lambda: (
                 *self.offer.take_omitted(self._conversation_id(), model.profile),
                 *memory.vault.troubles(),
