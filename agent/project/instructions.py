@@ -64,7 +64,6 @@ class ProjectInstructions:
         self._files: tuple[InstructionFile, ...] = ()  # in force
         self._told: set[tuple[str, str]] = set()
         self.unanswered: tuple[InstructionFile, ...] = ()
-        self.declined: tuple[InstructionFile, ...] = ()
         self.unused: tuple[UnusedInstructions, ...] = ()
 
     @property
@@ -76,17 +75,17 @@ class ProjectInstructions:
         """Reads the files. With `sending` it returns a notice for each file that is not used, once."""
         found, unused = self._read() if self.is_project else ([], [])
         before = {file.name: file for file in self._files}
-        trusted, unanswered, declined = list[InstructionFile](), list[InstructionFile](), list[InstructionFile]()
+        trusted, unanswered = list[InstructionFile](), list[InstructionFile]()
         for file in found:
             answer = self._consents.answer(file)
             if answer:
                 trusted.append(file)
                 continue
-            (unanswered if answer is None else declined).append(file)
             unused.append(UnusedInstructions(file.shown, self._reason(file, answer)))
-            trusted += [before[file.name]] if answer is None and file.name in before else []
-        self._files, self.unanswered, self.declined = tuple(trusted), tuple(unanswered), tuple(declined)
-        self.unused = tuple(unused)
+            if answer is None:
+                unanswered.append(file)
+                trusted += [before[file.name]] if file.name in before else []
+        self._files, self.unanswered, self.unused = tuple(trusted), tuple(unanswered), tuple(unused)
         news = [(each.path, each.why) for each in unused if (each.path, each.why) not in self._told] if sending else []
         self._told.update(news)
         return [FileNotice("warning", f"{why}.", path) for path, why in news]
@@ -97,10 +96,14 @@ class ProjectInstructions:
             self._consents.record(file, allowed=allowed)
         self.refresh()
 
+    def existing(self) -> Path | None:
+        """The instruction file of the project's root that is there, whether or not it can be read."""
+        paths = (self.root / name for name in NAMES)
+        return next((path for path in paths if os.path.lexists(path)), None)
+
     def trust(self) -> tuple[str, ...]:
         """Trusts all files as they are now; gives the paths of those that were not trusted."""
-        self.refresh()
-        files = [*self.unanswered, *self.declined]
+        files = [file for file in self._read()[0] if not self._consents.answer(file)]
         self.answer(files, allowed=True)
         return tuple(file.shown for file in files)
 

@@ -143,14 +143,8 @@ def _add_instructions(fitter: _HeadFitter, files: Sequence[tuple[str, str]], roo
     folder, and named."""
     start, end = len(fitter.pieces), fitter.used + room
     for path, text in reversed(files):
-        fitter.add(
-            Layer.PROJECT,
-            path,
-            f"Instructions of this project, from {path}:\n\n{text}" if text else "",
-            "project",
-            end - fitter.used,
-            opens=True,
-        )
+        shown = f"Instructions of this project, from {path}:\n\n{text}" if text else ""
+        fitter.add(Layer.PROJECT, path, shown, "project", end - fitter.used, opens=True)
     fitter.pieces[start:] = reversed(fitter.pieces[start:])
     missing = {path for path, text in files if text} - {piece.source for piece in fitter.pieces[start:]}
     if names := ", ".join(path for path, _ in files if path in missing):
