@@ -44,10 +44,11 @@ async def _model(session: Session, text: str) -> Outcome:
 
 
 async def _context(session: Session, text: str) -> Outcome:
+    from agent.services.context_view import own_label
     from agent.services.outside_files import previewed_attachments
 
     files, refusals = await previewed_attachments(session, text, Path.cwd())
-    report = report_markdown(await session.context_report(text, files))
+    report = report_markdown(await session.context_report(text, files), own_label(session.workspace))
     return TextResult("\n\n".join([report, *map(visible_code_line, refusals)]))
 
 
