@@ -30,6 +30,7 @@ MAX_BYTES: Final = 500_000
 MAX_IMPORTS: Final = 30
 _IMPORTING: Final = {"CLAUDE.md", "GEMINI.md"}
 _CODE: Final = re.compile(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1|\Z)|`[^`\n]*`", re.MULTILINE | re.DOTALL)
+_DECLINED: Final = "is not read: you chose not to trust it"
 _IMPORT: Final = re.compile(r"(?<!\S)@(?:import\s+)?([^\s@,;:!?()]+)")
 
 
@@ -72,7 +73,8 @@ class ProjectInstructions:
         return tuple(InstructionText(file.shown, file.text) for file in self._files)
 
     def refresh(self, *, sending: bool = False) -> list[FileNotice]:
-        """Reads the files. With `sending` it returns a notice for each file that is not used, once."""
+        """Reads the files. With `sending` it returns a notice for each file that is not used, once, unless the user
+        declined it."""
         found, unused = self._read() if self.is_project else ([], [])
         before = {file.name: file for file in self._files}
         trusted, unanswered = list[InstructionFile](), list[InstructionFile]()
@@ -86,7 +88,8 @@ class ProjectInstructions:
                 unanswered.append(file)
                 trusted += [before[file.name]] if file.name in before else []
         self._files, self.unanswered, self.unused = tuple(trusted), tuple(unanswered), tuple(unused)
-        news = [(each.path, each.why) for each in unused if (each.path, each.why) not in self._told] if sending else []
+        known = self._told | {(each.path, each.why) for each in unused if each.why == _DECLINED}
+        news = [(each.path, each.why) for each in unused if (each.path, each.why) not in known] if sending else []
         self._told.update(news)
         return [FileNotice("warning", f"{why}.", path) for path, why in news]
 
@@ -114,7 +117,7 @@ class ProjectInstructions:
 
     def _reason(self, file: InstructionFile, answer: bool | None) -> str:
         if answer is False:
-            return "is not read: you chose not to trust it"
+            return _DECLINED
         state = "changed since you trusted it, and the change is" if self._consents.is_changed(file) else "is"
         return f"{state} not read until you trust it: `{own_command('trust', str(self._folder))}`"
 
