@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ def project(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def opened(workspace: Workspace, server: Loopback, tmp_path: Path) -> Iterator[Open]:
+def opened(workspace: Workspace, server: Loopback, tmp_path: Path) -> Open:
     def make(folder: Path, window: int = 32_000) -> Session:
         models = ModelSettings(tools=True, window=window, retries=0)
         return open_session(workspace, tmp_path, server, project=[folder], models=models)
