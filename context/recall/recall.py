@@ -157,7 +157,8 @@ def fit_passages(
     ]
     chosen = _fit_by_value([(part, seq) for part, seq in parts if part.text.strip()], cited, limits, counting, best)
     off_branch = request.off_branch([seq for _, seq in chosen if seq])
-    chosen = [(replace(part, off_branch=True) if seq in off_branch else part, seq) for part, seq in chosen]
+    is_dated = results is not None and results.is_dated
+    chosen = [(replace(part, off_branch=seq in off_branch, is_dated=is_dated), seq) for part, seq in chosen]
     bare = [(replace(part, dates=()), seq) for part, seq in chosen]
     while chosen and counting.text(recalled_block((*cited, *_grouped_by_label(bare[: len(chosen)])))) > limits.tokens:
         chosen.pop()

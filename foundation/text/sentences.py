@@ -36,6 +36,13 @@ _BOUNDARY = _pattern("")
 _CLAUSE = _pattern(",;，、")
 
 
+_REQUEST = re.compile(
+    r"\W*(?:(?:please|can you) )*(?:(?:find|search(?: for)?|show|list|look up)(?: me)?|(?:get|give|tell) me)\b"
+    r"|\W*(?:请|麻烦|帮我|给我|再|你)*(?:[查找搜](?:一下|下)|查[找询看阅]?|搜索?|检索|列出|找[出到]?|看看)",
+    re.IGNORECASE,
+)
+
+
 class Sentence(NamedTuple):
     """A sentence, or a line, without the white space around it; `text[start:end]` of the text it is from."""
 
@@ -74,3 +81,9 @@ def sentences(text: str) -> Iterator[Sentence]:
 def is_question(sentence: str) -> bool:
     """Whether it ends with a question mark, quotation marks and brackets after it aside."""
     return sentence.rstrip("\"'”’)]」』）》】 \t\n").endswith(("?", "？"))
+
+
+def request_end(text: str) -> int:
+    """The offset behind the words with which a text asks for entries: “Show me the flights”, 查找航班; 0 if none."""
+    match = _REQUEST.match(text)
+    return match.end() if match else 0

@@ -101,6 +101,7 @@ class QueryExecutor:
             hits=hits,
             partial=self._index.is_partial,
             likelihood=findings.likelihood if isinstance(findings, RankedHits) else 1.0,
+            is_dated=findings.is_dated,
         )
 
     def update(self, on_progress: OnIndexed | None = None) -> None:
@@ -191,7 +192,7 @@ class QueryExecutor:
             if names_holiday(query.wording.question[span.at : span.to]):
                 hits = _before_others(find(question, sources, most=query.page * query.limit), hits)
             if len(hits):
-                return hits
+                return replace(hits, is_dated=True)
         return None
 
     def _sources(

@@ -57,6 +57,7 @@ _DATE_DIGITS = re.compile(r"\d{4}|\d[/.]\d|\d0['’]?s|[qh][1-4]", re.IGNORECASE
 _HAN_DATE = re.compile(
     r"[年月日天周晚夜早晨春夏秋冬季节]|星期|礼拜|小时|分钟|[金假]周|国庆|五一|十一|元旦|圣诞|清明|除夕|元宵|端午"
 )
+_ANY_DAY = date(2100, 1, 1)  # for where the dates stand, and not which days they are
 _CHAINED = 3  # modifiers of one date: `the week before the end of March`
 
 
@@ -307,6 +308,14 @@ def _years_of_two(begin: PartialDate, end: PartialDate, today: date, which: Year
     return (first, second) if second else None
 
 
+def without_dates(text: str) -> str:
+    """The text without the dates that it names; holidays stay."""
+    for span in reversed(_read(text, _ANY_DAY, latest)):
+        if not names_holiday(text[span.at : span.to]):
+            text = f"{text[: span.at].rstrip()} {text[span.to :].lstrip()}"
+    return text.strip()
+
+
 def in_spans(day: date, spans: Sequence[DateSpan]) -> bool:
     """Whether the day is of one of the spans, or as near to it as is meant."""
     return any(
@@ -329,6 +338,7 @@ __all__ = [
     "question_spans",
     "span_bounds",
     "widened",
+    "without_dates",
 ]
 
 

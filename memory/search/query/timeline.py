@@ -179,7 +179,9 @@ def _unknown_anchor(around: str) -> NotFound:
 _LONGEST = 120  # characters: a longer text asks for more than a date
 _OF_ANYTHING = frozenset(
     term_list("happen happened discuss discussed speak spoke chat chatted write wrote do new news", "")
-) | frozenset(("发生", "生了", "聊天", "聊到", "聊聊", "谈论", "讨论", "谈到", "说到", "提到", "事情", "做过", "做什"))
+) | frozenset(
+    ("发生", "生了", "聊天", "聊到", "聊聊", "谈论", "讨论", "谈到", "说到", "提到", "事情", "大事", "做过", "做什")
+)
 
 
 def date_only_spans(query: Query, now: datetime) -> tuple[DateSpan, ...]:

@@ -19,6 +19,7 @@ from memory.search.ranking.question import Question
 
 SPEAKER, OF_ONESELF, DATE, ANCHORED, WHEN, NUMBER = 4.0, 1.0, 5.0, 2.0, 2.0, 1.0
 _DAYS_AROUND = 2  # people mention a day on the days after
+_BESIDE, _HALF_AS_NEAR = 0.3, 365  # the share for a document of other days, and in how many days it halves
 _SAME_MONTH = 0.3  # the share for a document of the month, where the question names a day in it
 
 _TIMES = term_list(
@@ -93,11 +94,11 @@ def _time_bonuses(
 
 
 def _around(days: Column, span: DateSpan) -> Column:
-    """1 within the named days, a half within those that may be meant as well."""
+    """1 within the named days, a half within those that may be meant as well, less the farther from them."""
     start, end = np.datetime64(span.start, "D"), np.datetime64(span.end, "D")
-    soft = np.timedelta64(span.soft or _DAYS_AROUND, "D")
-    within = (days >= start) & (days < end)
-    return np.where(within, 1.0, 0.5 * ((days >= start - soft) & (days < end + soft)))
+    away = np.maximum(np.maximum((start - days).astype("i8"), (days - end).astype("i8") + 1), 0)
+    near = np.where(away <= (span.soft or _DAYS_AROUND), 0.5, _BESIDE / (1 + away / _HALF_AS_NEAR))
+    return np.where(away == 0, 1.0, near)
 
 
 def _on_side(times: Column, anchor: ResolvedAnchor) -> Column:

@@ -25,11 +25,13 @@ def find_dated(question: Question, sources: tuple[SearchSource, ...], find: Find
     """The hits of `find` among the entries of the days that the question names, where there are any."""
     if not question.dates or not question.uses("dates"):
         return find(question, sources)
-    exact = of_days(sources, question, question.dates)
-    wider = of_days(sources, question, tuple(map(widened, question.dates)))
+    for dates in (question.dates, tuple(map(widened, question.dates))):
+        if len(hits := find(question, of_days(sources, question, dates))):
+            return replace(hits, is_dated=True)
+    if len(hits := find(question, sources)):
+        return hits
     undated = tuple(replace(term, weak=False) for term in question.terms if not term.dated)
-    attempts = [(question, exact), (question, wider), (question, sources), (replace(question, terms=undated), exact)]
-    return next((hits for asked, among in attempts if len(hits := find(asked, among))), RankedHits())
+    return find(replace(question, terms=undated), of_days(sources, question, question.dates))
 
 
 def of_days(

@@ -12,9 +12,9 @@ from foundation.text.analysis import iter_terms, term_list
 from foundation.text.cross_language import question_terms
 from foundation.text.dates.day_values import question_day_values
 from foundation.text.dates.event_anchors import EventAnchor, event_anchors
-from foundation.text.dates.spans import DateSpan, Period, local_day, mentioned_periods, question_spans
+from foundation.text.dates.spans import DateSpan, Period, local_day, mentioned_periods, names_holiday, question_spans
 from foundation.text.folding import is_unspaced
-from foundation.text.sentences import is_question
+from foundation.text.sentences import is_question, request_end
 from foundation.text.stopwords import is_question_word, is_weak
 from foundation.text.tags import DAY, tag
 
@@ -30,12 +30,6 @@ _REQUESTS = frozenset(term_list("find search show list look lookup retrieve fetc
     *("查找", "查询", "搜索", "检索", "列出", "找出", "找到", "记录", "条目"),
 }
 """Terms that ask for entries and do not say which: beside another content term they select nothing."""
-_IMPERATIVE = re.compile(
-    r"\W*(?:(?:please|can you|could you) )*(?:find|search|show|list|look up|get me|give me|tell me)\b"
-    r"|\W*(?:请|麻烦|帮我|给我|再|你)*(?:查|找|搜|检索|列|看看)",
-    re.IGNORECASE,
-)
-"""Asks for entries without a question mark."""
 _KIND_TAGS = {"flight": ("=flight",), "航班": ("=flight",)}
 """Terms that name a kind of entity, with its tag: an entry with the code of a flight is about a flight."""
 _NOBODY = frozenset({"user", "assistant", "tool", "system", ""})
@@ -104,7 +98,7 @@ class Question(Struct, frozen=True):
 
     def is_seeking(self, text: str) -> bool:
         """Whether the message asks for entries, and does not tell something."""
-        return self.asks or _IMPERATIVE.match(text) is not None
+        return self.asks or request_end(text) > 0
 
     @property
     def content(self) -> tuple[QueryTerm, ...]:
@@ -138,7 +132,8 @@ def parse_question(
     """
     term_groups = question_terms(text, languages)[:_LONGEST]
     dates, date_spans = mentioned_periods(text), question_spans(text, now) if now else ()
-    date_ranges = [(date.start, date.end) for date in dates] + [(span.at, span.to) for span in date_spans]
+    date_ranges = [(date.start, date.end) for date in dates]
+    date_ranges += [(span.at, span.to) for span in date_spans if not names_holiday(text[span.at : span.to])]
     dated = {term for start, end in date_ranges for term in iter_terms(text[start:end])}
     terms = [
         QueryTerm(term, is_weak(term), term in dated, (*also, *_KIND_TAGS.get(term, ()))) for term, *also in term_groups
