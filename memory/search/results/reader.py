@@ -6,7 +6,6 @@ from itertools import accumulate, islice
 from msgspec.structs import replace
 
 from foundation.text.analysis import term_list
-from foundation.text.sentences import only_asks
 from foundation.trust import Citation, Trust
 from memory.cold import ColdStore
 from memory.cold.file_places import KIND as KNOWN
@@ -77,8 +76,8 @@ class HitReader:
         arranged = [
             hit for block_hits in blocks for hit in mark_superseded(block_hits, self._findings.worth, self._features)
         ]
-        if only_asks(question := self._wording.question):
-            asked = frozenset(term_list(question))
+        if not (self._query.exact or self._query.kinds or self._wording.phrases):
+            asked = frozenset(term_list(self._wording.question))
             arranged.sort(key=lambda hit: not is_evidence(hit, asked))
         lowest = accumulate((hit.score for hit in arranged), min)
         return [replace(hit, placed=placed) for hit, placed in zip(arranged, lowest, strict=True)]

@@ -2,7 +2,6 @@
 
 import pytest
 
-from context.recall.recall import LEAST_LIKELY
 from foundation.privacy import clear
 from memory.records import EntryDraft, EntryKind
 from memory.search import Query
@@ -65,11 +64,3 @@ def test_what_tools_gave_elsewhere_comes_after_what_was_said_and_is_nothing_for_
     elsewhere(talk, (Role.USER, FACT))
     assert recalled(talk, "Where is my greenhouse key?")[0] == FACT
     assert not any("replacement" in text for text in recalled(talk, "Write my greenhouse key list into key.txt"))
-
-
-def test_nothing_below_the_floor_is_recalled(talk: Talk) -> None:
-    elsewhere(talk, (Role.USER, FACT))
-    for number in range(12):
-        elsewhere(talk, (Role.USER, f"Door number {number * 7919} was painted by somebody else in spring, I hear."))
-    parts = talk.send("Which colour is the door behind which my greenhouse key hangs?").recalled
-    assert parts and min(part.likelihood for part in parts) >= LEAST_LIKELY
