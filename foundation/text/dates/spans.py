@@ -9,8 +9,7 @@ Dates: those that a text speaks of, and those that a person types for a filter.
 """
 
 import re
-from collections.abc import Sequence
-from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from datetime import UTC, date, datetime, time, tzinfo
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -316,21 +315,11 @@ def without_dates(text: str) -> str:
     return text.strip()
 
 
-def in_spans(day: date, spans: Sequence[DateSpan]) -> bool:
-    """Whether the day is of one of the spans, or as near to it as is meant."""
-    return any(
-        span.start - timedelta(days=min(span.soft, (span.start - FIRST).days)) <= day < LAST
-        and (day - span.end).days < span.soft
-        for span in spans
-    )
-
-
 __all__ = [
     "DateMention",
     "DateSpan",
     "Period",
     "entry_spans",
-    "in_spans",
     "local_day",
     "mentioned_periods",
     "names_holiday",

@@ -21,7 +21,7 @@ def elsewhere(talk: Talk, *turns: tuple[Role, str], kind: EntryKind = EntryKind.
             kind=kind,
             role=role,
             text=clear(text),
-            speaker="run_command" if role is Role.TOOL else "",
+            speaker=clear("run_command" if role is Role.TOOL else ""),
             time=talk.clock.now(),
         )
         talk.memory.cold.append(draft)
