@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 from foundation.text.analysis import plain_words, term_list
+from foundation.text.dates.spans import without_dates
 from foundation.text.folding import is_unspaced
 from foundation.text.sentences import is_question, sentences
 from foundation.text.stopwords import is_weak
@@ -42,9 +43,11 @@ WEIGHTS = {
     "covered": 4.0,
     "full": 3.0,
     "unspaced": -0.4,
+    "dated": 3.0,
 }
 """In logits. `likelihood`, `best` and `covered` are from 0 to 1, `length` is the logarithm of 1 + the content terms,
-the others are 0 or 1."""
+the others are 0 or 1. `dated`, that the hits
+are of the dates which the message names, is no part of the fit."""
 
 _OWN = re.compile(r"\b(?:i|i['’](?:m|ve|d|ll)|my|mine|we|we['’](?:re|ve|d|ll)|our|ours)\b|我|咱|俺", re.IGNORECASE)
 _THEIRS = re.compile(r"\b(?:my|our)\b|我的|我们|我家", re.IGNORECASE)
@@ -204,10 +207,13 @@ def _names_somebody(text: str, hits: Sequence[Hit]) -> bool:
 
 
 def recall_likelihood(text: str, results: SearchResults) -> float:
-    """Likelihood, 0 to 1, that something of the results serves the message."""
-    features = message_features(text, results.hits)
+    """Likelihood, 0 to 1, that something of the results serves the message. Hits of the dates that it names need not
+    hold the words of these dates."""
+    features = message_features(without_dates(text) if results.is_dated else text, results.hits)
     if not results.hits or not features:
         return 0.0
+    if results.is_dated:
+        features |= {"past": 1.0, "instruction": 0.0, "dated": 1.0}
     features |= {"likelihood": results.likelihood, "best": results.hits[0].score}
     logit = sum(WEIGHTS[name] * value for name, value in features.items())
     return 1 / (1 + math.exp(-max(-50.0, min(50.0, logit))))

@@ -5,6 +5,7 @@ from itertools import accumulate, islice
 
 from msgspec.structs import replace
 
+from foundation.text.analysis import term_list
 from foundation.trust import Citation, Trust
 from memory.cold import ColdStore
 from memory.cold.file_places import KIND as KNOWN
@@ -21,6 +22,7 @@ from memory.search.query.query import KNOWLEDGE, NOTE, Hit, Query
 from memory.search.ranking.retrieve import NewestHits, RankedHit, RankedHits
 from memory.search.results.contradictions import mark_superseded
 from memory.search.results.diversify import deduplicate, diversify_hits
+from memory.search.results.evidence import is_evidence
 from memory.search.results.features import BYTES_A_CHARACTER, TextFeatures
 from memory.search.results.note_copies import copies_entries
 from memory.search.results.snippets import best_window, best_windows, marked
@@ -74,6 +76,9 @@ class HitReader:
         arranged = [
             hit for block_hits in blocks for hit in mark_superseded(block_hits, self._findings.worth, self._features)
         ]
+        if not (self._query.exact or self._query.kinds or self._wording.phrases):
+            asked = frozenset(term_list(self._wording.question))
+            arranged.sort(key=lambda hit: not is_evidence(hit, asked))
         lowest = accumulate((hit.score for hit in arranged), min)
         return [replace(hit, placed=placed) for hit, placed in zip(arranged, lowest, strict=True)]
 

@@ -5,6 +5,7 @@ import re
 from msgspec import Struct
 
 from foundation.program import PROGRAM
+from foundation.text.sentences import request_end
 
 
 class LanguagePhrases(Struct, frozen=True):
@@ -127,7 +128,7 @@ def phrases_for(question: str) -> LanguagePhrases:
 
 def asks(question: str) -> bool:
     """Whether the text is a question, not a statement to be kept."""
-    return _ASKS.search(question) is not None
+    return _ASKS.search(question) is not None or request_end(question) > 0
 
 
 def summarised(question: str) -> str:

@@ -8,6 +8,8 @@ import asyncio
 import re
 from collections.abc import AsyncGenerator, Sequence
 
+from foundation.text.dates.spans import without_dates
+from foundation.text.sentences import request_end
 from models.chat.offline import facts as offline_facts
 from models.chat.offline.phrases import (
     LanguagePhrases,
@@ -101,9 +103,10 @@ def answer(request: Request, facts: Sequence[Fact] = ()) -> str:
         return instead_of_summary(files, words)
     if topic := summarised(question):
         return _section(topic, [*(QuoteSource(file.text, file.name) for file in files), *recalled], words)
-    quotes = [
-        with_lines(quote, request.notes) for quote in best_quotes(question, [*recalled, *request_sources(request)])
-    ]
+    sought = question[request_end(question) :]
+    if any(part.is_dated for part in request.recalled):  # what is of the date need not name it
+        sought = without_dates(sought)
+    quotes = [with_lines(quote, request.notes) for quote in best_quotes(sought, [*recalled, *request_sources(request)])]
     firm = [quote for quote in quotes if not quote.weak and (asks(question) or not quote.source.superseded)]
     known = offline_facts.is_of_life(question) and any(quote.share >= ANSWERS for quote in firm)
     matching_facts = [] if files or known else offline_facts.matching(question, (*request.facts, *facts))

@@ -68,6 +68,7 @@ class QuoteSource(Struct, frozen=True):
     superseded: bool = False  # a newer one says otherwise
     notes: str = ""  # the file of notes that this is text of, where the request holds it without lines
     in_view: bool = False  # the request has it anyway: no search ranked it
+    is_dated: bool = False  # of the date that the question names
 
 
 class Quote(Struct, frozen=True):
@@ -92,7 +93,7 @@ class Quote(Struct, frozen=True):
             return True
         if self.fits is not None:
             return self.share < (NOT_FITTING if not self.fits else ENOUGH if self.overlap < 2 else FITTING)
-        return self.share < ENOUGH and self.overlap < SOME_WORDS
+        return self.share < (FITTING if self.source.is_dated else ENOUGH) and self.overlap < SOME_WORDS
 
 
 def quotable_sentences(text: str) -> list[Piece]:

@@ -200,6 +200,7 @@ def source_of(part: RecalledSpan, since: str = "") -> QuoteSource:
         part.citation.speaker,
         document,
         superseded=bool(since),
+        is_dated=part.is_dated,
     )
 
 
