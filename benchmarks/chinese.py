@@ -75,7 +75,12 @@ def measure(name: str, half: dict[str, Any], noise: Sequence[dict[str, str]], *,
                 row["offline"] += in_answer
                 if show and not (in_search and in_answer):
                     print(f"{question['question']} → {question['answer']}: search {in_search}, offline {in_answer}")
-                    print("   first:", [hit.snippet[:80] for hit in first], "\n   told:", " / ".join(told.split("\n\n")[:6]))
+                    print(
+                        "   first:",
+                        [hit.snippet[:80] for hit in first],
+                        "\n   told:",
+                        " / ".join(told.split("\n\n")[:6]),
+                    )
             answers = [_offline(context, question) for question in half["unanswerable"]]
             silent = [told.startswith(NEAREST) or not quotes_of(told) for told in answers]
             if show:
@@ -117,7 +122,9 @@ def _holds(text: str, wanted: str) -> bool:
 
 def _table(rows: Sequence[dict[str, Any]]) -> str:
     columns = ("half", "questions", "search", "offline", "unanswerable", "silent")
-    return "\n".join("".join(f"{row[column]:>14}" for column in columns) for row in [dict(zip(columns, columns, strict=True)), *rows])
+    return "\n".join(
+        "".join(f"{row[column]:>14}" for column in columns) for row in [dict(zip(columns, columns, strict=True)), *rows]
+    )
 
 
 if __name__ == "__main__":
