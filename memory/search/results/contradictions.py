@@ -142,6 +142,8 @@ def _same_source(hit: Hit, other: Hit) -> bool:
 
 def contradicts(new: Statement, old: Statement) -> bool:
     """Whether the newer statement supersedes the older."""
+    if new.leaves(old):
+        return True
     if not new.subject or new.subject != old.subject:
         return False
     if new.denies != old.denies:
