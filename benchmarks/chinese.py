@@ -63,7 +63,7 @@ def measure(name: str, half: dict[str, Any], noise: Sequence[dict[str, str]], *,
             _fill(memory, [*half["facts"], *noise])
             context = Context(workspace, memory, ContextSettings(), SystemClock())
             context.reload()
-            row = {"half": name, "questions": len(half["questions"]), "search": 0, "offline": 0}
+            in_searches, in_answers = 0, 0
             for question in half["questions"]:
                 first = memory.search.query(Query(text=question["question"], limit=3)).hits[:1]
                 told = _offline(context, question["question"])
@@ -71,8 +71,8 @@ def measure(name: str, half: dict[str, Any], noise: Sequence[dict[str, str]], *,
                 in_answer = not told.startswith(NEAREST) and any(
                     _holds(quote, question["answer"]) for quote in quotes_of(told)[:1]
                 )
-                row["search"] += in_search
-                row["offline"] += in_answer
+                in_searches += in_search
+                in_answers += in_answer
                 if show and not (in_search and in_answer):
                     print(f"{question['question']} → {question['answer']}: search {in_search}, offline {in_answer}")
                     print(
@@ -85,7 +85,14 @@ def measure(name: str, half: dict[str, Any], noise: Sequence[dict[str, str]], *,
             silent = [told.startswith(NEAREST) or not quotes_of(told) for told in answers]
             if show:
                 print([told for told, good in zip(answers, silent, strict=True) if not good])
-            return {**row, "unanswerable": len(silent), "silent": sum(silent)}
+            return {
+                "half": name,
+                "questions": len(half["questions"]),
+                "search": in_searches,
+                "offline": in_answers,
+                "unanswerable": len(silent),
+                "silent": sum(silent),
+            }
         finally:
             memory.close()
 

@@ -42,7 +42,11 @@ async def _report(invocation: Invocation, text: str) -> ContextReport:
         files, refusals = await previewed_attachments(session, text, invocation.here)
         for sentence in refusals:
             output.narrate(sentence)
-        return await session.context_report(text, files)
+        request = await session.preview_request(text, files)
+        for notice in request.notices:
+            if notice.level != "info":
+                output.narrate(str(notice))
+        return request.report
     finally:
         await session.close()
 
