@@ -22,6 +22,7 @@ from agent.commands import (
     switches,
     tree,
 )
+from agent.commands.chinese_names import CHINESE_NAMES
 from agent.commands.command import Command
 from agent.commands.results import CommandFailed, Outcome, Proposal, TextResult
 from foundation.errors import Misuse, PalimpsestError
@@ -66,6 +67,7 @@ _COMMANDS: tuple[Command, ...] = (
     *program.COMMANDS,
 )
 _BY_NAME = {name: command for command in _COMMANDS for name in (command.name, *command.aliases)}
+_BY_NAME |= {name: _BY_NAME[command] for name, command in CHINESE_NAMES.items()}
 
 
 def all() -> tuple[Command, ...]:  # noqa: A001 - `registry.all()` is the face that screens read
@@ -137,7 +139,7 @@ def _rank(command: Command, typed: str) -> int | None:
     names = (command.name, *command.aliases)
     if command.name.startswith(typed):
         return 0
-    if any(name.startswith(typed) for name in names):
+    if any(name.startswith(typed) and _BY_NAME[name] is command for name in (*names, *CHINESE_NAMES)):
         return 1
     return 2 if any(_is_subsequence(typed, name) for name in names) else None
 

@@ -128,7 +128,7 @@ class Statement(Struct, frozen=True):
         if thing:
             return re.match(rf"我们?的?{re.escape(thing)}[是叫用在]", old.text) is not None
         rest = old.text.removeprefix("我").removeprefix("的")
-        return rest.startswith(topic) and len(rest) <= len(topic) + _SHORT
+        return len(rest) <= len(topic) + _SHORT and (rest.startswith(topic) or rest.rstrip("。.！!").endswith(topic))
 
 
 def statements(text: str) -> Iterator[Statement]:

@@ -33,7 +33,7 @@ SUPERSEDED = 0.75  # of its worth that a quote loses where a newer one says othe
 MOST_RANKS = 8  # places that cost
 IN_VIEW_RANK = 1  # the most places that cost a text in view, which no search ranked
 MANY_PARAGRAPHS = 8  # of a source from which on its headings are not quoted
-OF_ANOTHER = 0.49  # the largest share of a quote that tells nothing of the attribute that is asked for
+OF_ANOTHER = 0.49  # the largest share of a quote with nothing of the attribute that is asked for, or one character
 ENOUGH = 0.5  # share of the question, from which on a quote is not weak
 FITTING, NOT_FITTING = 0.25, 0.8  # the same where it holds the kind of thing that is asked for, and where it does not
 SOME_WORDS = 3  # of the question, from which on a quote is not weak
@@ -287,7 +287,8 @@ def _quote(
     )
     fits = query.is_satisfied(" ".join(pieces[i].text for i in first)) if query.wanted else None
     matched, share = query.matched(held), query.share(spoken)
-    if query.attribute and matched.isdisjoint(query.attribute):
+    says_other = bool(query.attribute) and matched.isdisjoint(query.attribute)
+    if says_other or (matched != query.words and matched <= query.characters):
         share = min(share, OF_ANOTHER)
     return Quote(lines, source, score, len(matched), share, fits)
 
