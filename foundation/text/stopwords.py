@@ -78,6 +78,7 @@ _CHINESE_QUESTION_WORDS = (
 _ASKING = frozenset(term_list("what when where who whom whose which why how")) | frozenset(
     _CHINESE_QUESTION_WORDS.split()
 )
+_ASKS_ANYWHERE = frozenset("谁哪")
 _FINAL = ("吗", "呢")  # the particles that end a Chinese question
 
 
@@ -100,7 +101,7 @@ def count_content_words(terms: Iterable[bytes], counts: bytes, speaker: str) -> 
 
 def is_question_word(term: str) -> bool:
     """Whether the term is a question word."""
-    return term in _ASKING or (len(term) == 2 and term.endswith(_FINAL))
+    return term in _ASKING or (len(term) == 2 and (term.endswith(_FINAL) or not _ASKS_ANYWHERE.isdisjoint(term)))
 
 
 @lru_cache(maxsize=1 << 10)

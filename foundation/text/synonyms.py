@@ -18,7 +18,7 @@ MOST = 20
 _COMMONEST = 30  # terms that are about as common as the first
 _FILE = Path(__file__).parent / "data" / "synonyms.zst"
 _CHINESE_FILE = _FILE.with_name("chinese_synonyms.txt")
-_CHINESE_SHARE = 0.8
+_CHINESE_SHARE = 0.9
 _SHARES = 255  # a share from 0 to 1 is kept in a byte
 
 

@@ -130,6 +130,7 @@ def parse_question(
         for term, *also in term_groups
     ]
     known = {term.term for term in terms}
+    terms += [QueryTerm("我", weak=True)] if "我" in text and "我" not in known else []  # as “my” is a term of English
     terms += [QueryTerm(term) for term in chinese.further[:_MOST_FURTHER] if term not in known]
     if any(not term.weak and term.term not in _REQUESTS for term in terms):
         terms = [replace(term, weak=True) if term.term in _REQUESTS else term for term in terms]

@@ -135,12 +135,13 @@ def best_quotes(question: str, sources: Sequence[QuoteSource], *, most: int = 3,
     """
     sources = sorted(sources, key=lambda source: source.superseded)
     split = [quotable_sentences(source.text) for source in sources]
-    query = question_of(question, [source.speaker for source in sources], split)
+    asked = [quotable_sentences(source.asked) for source in sources]
+    query = question_of(question, [*(source.speaker for source in sources), *("" for _ in asked)], [*split, *asked])
     quotes: list[Quote] = []
-    for rank, (source, pieces) in enumerate(zip(sources, split, strict=True)):
+    for rank, (source, pieces, before) in enumerate(zip(sources, split, asked, strict=True)):
         worth = _with_answers(pieces, worth_of_pieces(pieces, query, source.speaker))
-        if source.asked and pieces:
-            worth[0] += ANSWER * worth_of_pieces(quotable_sentences(source.asked), query, "")[0]
+        if before and pieces:
+            worth[0] += ANSWER * max(worth_of_pieces(before, query, ""))
         many = bool(pieces) and pieces[-1].paragraph >= MANY_PARAGRAPHS
         usable = [
             i

@@ -223,7 +223,11 @@ def recalled_sources(request: Request) -> list[QuoteSource]:
             used.add(ref)
             source = replace(source, text=source_of(whole[ref]).text, asked=whole[ref].asked)
         sources.append(source)
-    further = [part for ref, part in whole.items() if ref not in used and part.citation.speaker != QUOTED_BEFORE]
+    further = [
+        part
+        for ref, part in whole.items()
+        if ref not in used and part.citation.speaker != QUOTED_BEFORE and not is_only_questions(part.text)
+    ]
     return [
         *sources,
         *(replace(source_of(part, request.superseded.get(part.citation.ref, "")), listed=False) for part in further),
