@@ -42,11 +42,9 @@ async def _report(invocation: Invocation, text: str) -> ContextReport:
         files, refusals = await previewed_attachments(session, text, invocation.here)
         for sentence in refusals:
             output.narrate(sentence)
-        request = await session.preview_request(text, files)
-        for notice in request.notices:
-            if notice.level != "info":
-                output.narrate(str(notice))
-        return request.report
+        for notice in await asyncio.to_thread(session.context.reload):
+            output.narrate(str(notice))
+        return await session.context_report(text, files)
     finally:
         await session.close()
 

@@ -66,8 +66,8 @@ _COMMANDS: tuple[Command, ...] = (
     *screens.COMMANDS,
     *program.COMMANDS,
 )
-_BY_NAME = {name: command for command in _COMMANDS for name in (command.name, *command.aliases)}
-_BY_NAME |= {name: _BY_NAME[command] for name, command in CHINESE_NAMES.items()}
+_NAMED = {name: command for command in _COMMANDS for name in (command.name, *command.aliases)}
+_BY_NAME = _NAMED | {name: _NAMED[command] for name, command in CHINESE_NAMES.items()}
 
 
 def all() -> tuple[Command, ...]:  # noqa: A001 - `registry.all()` is the face that screens read

@@ -73,7 +73,7 @@ def is_weak(term: str) -> bool:
 
 _CHINESE_QUESTION_WORDS = (
     "什么 怎么 怎样 如何 为何 为什 哪个 哪些 哪里 哪儿 哪种 哪位 哪一 哪天 哪年 "
-    "谁的 是谁 多少 几个 几次 几点 何时 何地 多久"
+    "谁的 是谁 多少 几个 几次 几点 几号 几月 几岁 几天 几年 何时 何地 多久 多长 多大 多远 多高 多重 啥时 为啥"
 )
 _ASKING = frozenset(term_list("what when where who whom whose which why how")) | frozenset(
     _CHINESE_QUESTION_WORDS.split()

@@ -248,3 +248,18 @@ def test_all_patterns_of_a_message_share_one_time_budget() -> None:
     for _ in range(5):
         Condition(patterns=tuple(SafePattern(source) for source in WORST)).holds(moment)
     assert time.process_time() - began < 2  # seconds; without it, what all of them take together, five times
+
+
+@pytest.mark.parametrize("text", ["帮我开發票", "这个能報銷吗", "ＲＥＰＯＲＴ please"])
+def test_keywords_fold_traditional_characters_and_width(text: str) -> None:
+    assert has_keyword(text, ["发票", "报销", "report"])
+
+
+@pytest.mark.parametrize("text", ["明天开会", "下周三见", "农历八月初六", "下個月再說", "後天出發", "八月初六"])
+def test_a_day_named_in_chinese_is_a_date(text: str) -> None:
+    assert has_entity("date", text)
+
+
+@pytest.mark.parametrize("text", ["年轻人", "中午吃饭", "周到", "月亮"])
+def test_other_words_with_these_characters_are_none(text: str) -> None:
+    assert not has_entity("date", text)
