@@ -141,7 +141,7 @@ def message_features(text: str, hits: Sequence[Hit] = ()) -> dict[str, float]:
     """The features of a message's wording, by the names of WEIGHTS; none for words of courtesy alone."""
     chinese = chinese_terms(text)
     content = {term for term in term_list(text) if not is_weak(term)}
-    asked = {*(content - chinese.asking), *chinese.further}
+    asked = content or {*chinese.further}  # 我住在哪里？ has single characters alone
     if (
         (content or not (is_question(text) and _OWN.search(text)))  # 我住在哪里？ has function words alone
         and content <= _COURTESY | (_DAYS if content & _COURTESY else set())
