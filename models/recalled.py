@@ -40,6 +40,7 @@ class RecalledSpan(Struct, frozen=True, tag="recalled"):
     `dates` are the offsets behind its relative dates, and these dates written out: what a model reads beside the text.
     `unverified`: the assistant's own answer, for which nothing was recalled and no tool ran. `guide`: the line behind
     its block, which says what to do with the passages. `is_dated`: it is of the date that the message names.
+    `asked`: the question right before it, which it answers.
     """
 
     text: str
@@ -59,6 +60,7 @@ class RecalledSpan(Struct, frozen=True, tag="recalled"):
     unverified: bool = False
     guide: str = ""
     is_dated: bool = False
+    asked: str = ""
 
     @property
     def trust_label(self) -> str:

@@ -45,6 +45,8 @@ async def _report(invocation: Invocation, text: str) -> ContextReport:
         files, refusals = await previewed_attachments(session, text, invocation.here)
         for sentence in refusals:
             output.narrate(sentence)
+        for notice in await asyncio.to_thread(session.context.reload):
+            output.narrate(str(notice))
         return await session.context_report(text, files)
     finally:
         await session.close()

@@ -237,9 +237,13 @@ def _repeats_message(hit: Hit, text: str) -> bool:
 
 
 def _ranked(hits: Sequence[Hit]) -> list[Hit]:
+    """By score, newest first where scores are close; what supersedes another hit has at least its score."""
     best = max((hit.score for hit in hits), default=0.0) or 1.0
+    before = {hit.superseded_by: hit.score for hit in sorted(hits, key=lambda hit: hit.score)}
+    scores = {hit.id: max(hit.score, before.get(hit.id, 0.0)) for hit in hits}
     return sorted(
-        hits, key=lambda hit: (int((best - hit.score) / best / CLOSE), -(hit.time.timestamp() if hit.time else 0.0))
+        hits,
+        key=lambda hit: (int((best - scores[hit.id]) / best / CLOSE), -(hit.time.timestamp() if hit.time else 0.0)),
     )
 
 

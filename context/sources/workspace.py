@@ -157,7 +157,14 @@ class WorkspaceSources:
             self._file, self._good_text = parse_system_yaml(self._system.text), self._system.text
         except BrokenSystemFile as error:
             return [self._fall_back(error.problem.text, error.problem.line)]
-        return [FileNotice("info", f"{name} changed. It holds from now on.", name)] if self._has_read else []
+        changed = [FileNotice("info", f"{name} changed. It holds from now on.", name)] if self._has_read else []
+        return [
+            *changed,
+            *(
+                FileNotice("error", f"{problem.text}; this rule is left out.", name, problem.line)
+                for problem in self._file.problems
+            ),
+        ]
 
     def _fall_back(self, problem: str, line: int) -> FileNotice:
         name = self._workspace.system_yaml.name

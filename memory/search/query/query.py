@@ -64,7 +64,7 @@ class Query(Struct, frozen=True, kw_only=True):
     limit: int = 10
     page: int = 1
     exclude: frozenset[int] = frozenset()
-    window_tokens: int = 200  # of a snippet, at most
+    window_tokens: int = 0  # of a snippet, at most; 0 for a snippet to be shown
     kinds: tuple[str, ...] = ()
     role: str = ""
     speaker: str = ""

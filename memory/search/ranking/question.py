@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from foundation.text.analysis import iter_terms, term_list
+from foundation.text.chinese_questions import chinese_terms, number_forms, plain_question
 from foundation.text.cross_language import question_terms
 from foundation.text.dates.day_values import question_day_values
 from foundation.text.dates.event_anchors import EventAnchor, event_anchors
@@ -21,6 +22,7 @@ from foundation.text.tags import DAY, tag
 WEAK = 0.2  # weight of a stop word
 
 _LONGEST = 64  # terms of a question that are looked up: the first ones of a pasted text
+_MOST_FURTHER = 6  # single characters of a question, each of which is looked up in all terms
 _ASKS_WHEN = re.compile(
     r"\b(?:when|how long|what (?:date|day|month|year|time))\b|什么时候|何时|多久|哪年|哪天|几月", re.IGNORECASE
 )
@@ -130,14 +132,25 @@ def parse_question(
     `now` resolves relative dates such as “last March”. `held` are the languages beside English in which there are
     entries. `without` are signals to switch off.
     """
+    text = plain_question(text)
+    chinese, numbers = chinese_terms(text), number_forms(text)
     term_groups = question_terms(text, languages)[:_LONGEST]
     dates, date_spans = mentioned_periods(text), question_spans(text, now) if now else ()
     date_ranges = [(date.start, date.end) for date in dates]
     date_ranges += [(span.at, span.to) for span in date_spans if not names_holiday(text[span.at : span.to])]
     dated = {term for start, end in date_ranges for term in iter_terms(text[start:end])}
     terms = [
-        QueryTerm(term, is_weak(term), term in dated, (*also, *_KIND_TAGS.get(term, ()))) for term, *also in term_groups
+        QueryTerm(
+            term,
+            term not in chinese.further and (is_weak(term) or term in chinese.asking),
+            term in dated,
+            (*also, *numbers.get(term, ()), *_KIND_TAGS.get(term, ())),
+        )
+        for term, *also in term_groups
     ]
+    known = {term.term for term in terms}
+    terms += [QueryTerm("我", weak=True)] if "我" in text and "我" not in known else []  # as “my” is a term of English
+    terms += [QueryTerm(term) for term in chinese.further[:_MOST_FURTHER] if term not in known]
     if any(not term.weak and term.term not in _REQUESTS for term in terms):
         terms = [replace(term, weak=True) if term.term in _REQUESTS else term for term in terms]
     return Question(

@@ -25,7 +25,7 @@ from memory.search.results.diversify import deduplicate, diversify_hits
 from memory.search.results.evidence import is_evidence
 from memory.search.results.features import BYTES_A_CHARACTER, TextFeatures
 from memory.search.results.note_copies import copies_entries
-from memory.search.results.snippets import best_window, best_windows, marked
+from memory.search.results.snippets import best_window, best_windows, marked, shown_tokens
 
 _NOTES = 1
 _TOGETHER = 15  # least number of hits that are arranged together, however few are shown: reordering needs alternatives
@@ -93,7 +93,9 @@ class HitReader:
 
     def _best_windows(self, text: str) -> list[tuple[int, int]]:
         if text not in self._windows:
-            self._windows[text] = best_windows(text, self._findings.worth, self._query.window_tokens)
+            self._windows[text] = best_windows(
+                text, self._findings.worth, self._query.window_tokens or shown_tokens(text)
+            )
         return self._windows[text]
 
     def _hits(self) -> Iterator[Hit]:
@@ -128,7 +130,7 @@ class HitReader:
             return None
         if self._findings.worth and not self._query.kinds and copies_entries(note.text, self._cold):
             return None  # as derived entries: what it repeats is found
-        start, end = best_window(note.text, self._findings.worth, self._query.window_tokens)
+        start, end = best_window(note.text, self._findings.worth, self._query.window_tokens or shown_tokens(note.text))
         lines = (note.line_first, note.line_last)
         return Hit(
             id=note.id,
