@@ -21,6 +21,7 @@ from agent.compaction import ManualCompaction
 from agent.config.config import Config
 from agent.config.embedder import embedding_of
 from agent.config.used_models import UsedModels
+from agent.config.workspaces import renew_default_files
 from agent.delegation import Delegation
 from agent.events import Notice, SessionEvent, ToolFinished, UserStored
 from agent.hooks.hooks import SessionHooks
@@ -30,6 +31,7 @@ from agent.mcp.turn_tools import refresh_tools
 from agent.permissions.policy import Policy
 from agent.permissions.rules import RuleSet
 from agent.permissions.stored_rules import stored_rules
+from agent.project.open import open_project
 from agent.session_model import SessionModel, opened_model
 from agent.session_tools import session_toolbox
 from agent.spending.budget import SpendingBudget
@@ -96,6 +98,7 @@ class Session:
         self.hidden: dict[int, tuple[str, ...]] = {}  # see agent.turn.store.TurnState
         self.on_working: Callable[[str], None] | None = None  # called whenever `working` changes
         self._facts, self._summariser = facts, summariser
+        self._has_renewed = False  # default files of an earlier release
         self._turn: TurnRun | None = None
         self._last_sent: tuple[str, TurnInput] | None = None  # the entry of the last message, and the message
         self.steering: SteeringPort = NoSteering()  # keeps what a face sends into the running turn
@@ -110,6 +113,7 @@ class Session:
         self.background = Scheduler(self.jobs.all, workspace.own, lambda: self.busy, self._report_working)
         self.project = ProjectFolders(project or (workspace.root,), workspace.root)
         self.context.state.has_file = self.project.has_file
+        self.instructions = open_project(self.context, self.project.root, workspace, config.environment)
         self.servers = open_servers(config.mcp, config.tools, config.environment, self.project.folders)
         mode, folder = lambda: self.permissions.mode.value, self.project.root
         self.hooks = SessionHooks(config.hooks, config.environment, folder, self._conversation_id, mode)
@@ -230,12 +234,16 @@ class Session:
             self._after_turn()
 
     async def file_notices(self) -> tuple[str, ...]:
-        """What happened to files of the project that the person should know, in sentences, each given once; clears up
-        after a session that was killed."""
+        """What happened to files of the workspace and the project, in sentences, each given once.
+
+        The first call renews default files of an earlier release, and clears up after a session that was killed.
+        """
         if self.workspace.is_read_only:
             return ()
         try:
-            return await asyncio.to_thread(self.checkpoints.take_notices)
+            renewed = () if self._has_renewed else await asyncio.to_thread(renew_default_files, self.memory)
+            self._has_renewed = True
+            return renewed + await asyncio.to_thread(self.checkpoints.take_notices)
         except (PalimpsestError, OSError) as error:
             return (f"The checkpoints could not be read: {error}",)
 
@@ -266,6 +274,7 @@ class Session:
             summaries=self._summaries,
             hooks=self.hooks,
             steering=self.steering,
+            notes=lambda: (*self.permissions.mode.instructions, *self.commands.ended_notes()),
             warnings=lambda: (
                 *self.offer.take_omitted(self._conversation_id(), model.profile),
                 *memory.vault.troubles(),

@@ -163,7 +163,7 @@ class Context:
     def assemble_request(self, arguments: AssemblyArguments, counter: TokenCounter) -> AssembledRequest:
         """Assembles a request. Stores nothing. Raises RequestTooLarge, NoSuchSkill, BadAttachment."""
         self._follow_forgetting()
-        return RequestAssembler(self.state, arguments, MessageCounter(counter, arguments.profile.images)).assemble()
+        return RequestAssembler(self.state, arguments, MessageCounter.of(counter, arguments.profile)).assemble()
 
     def told_whole(self, conversation: Conversation | None) -> frozenset[int]:
         """The entries (seqs) whose whole text the next request tells: no tool result that is cut or reduced. Blocks."""
@@ -233,7 +233,7 @@ class Context:
         """
         if leaf is None:
             return None
-        components, counting = self.state, MessageCounter(counter, profile.images)
+        components, counting = self.state, MessageCounter.of(counter, profile)
         budget = budget_for(profile.window, components.settings)
         state = self._current_epoch(conversation)
         view = reduced(components.history.view(leaf, budget.total), state.reduced if state else {})
@@ -269,7 +269,7 @@ class Context:
 
         Raises AuditFailed and UselessCompaction where nothing would be archived.
         """
-        projection = project(self.state, plan, MessageCounter(counter, plan.inputs.profile.images))
+        projection = project(self.state, plan, MessageCounter.of(counter, plan.inputs.profile))
         if not by_model:
             projection.require_use()
         leaving = [entry for entry in plan.entries.leaving if entry.text]
@@ -278,14 +278,14 @@ class Context:
 
     def summary_task(self, plan: PlannedCompaction, counter: TokenCounter) -> SummaryTask:
         """What the summary of a plan is made of, for a model that writes it."""
-        return summary_task(plan, self.state.history.text_of, MessageCounter(counter, plan.inputs.profile.images))
+        return summary_task(plan, self.state.history.text_of, MessageCounter.of(counter, plan.inputs.profile))
 
     def with_summary(
         self, plan: PlannedCompaction, written: WrittenSummary, counter: TokenCounter
     ) -> ProjectedCompaction:
         """The projection of a plan with the summary that was written for it."""
         self.state.flush()
-        return project(self.state, plan, MessageCounter(counter, plan.inputs.profile.images), written=written)
+        return project(self.state, plan, MessageCounter.of(counter, plan.inputs.profile), written=written)
 
     def compact(
         self,
@@ -305,7 +305,7 @@ class Context:
         """
         if isinstance(planned, PlannedCompaction):
             self.state.flush()
-            planned = project(self.state, planned, MessageCounter(counter, planned.inputs.profile.images))
+            planned = project(self.state, planned, MessageCounter.of(counter, planned.inputs.profile))
         planned.require_use()
         if (conversation := planned.plan.inputs.conversation) is not None:
             self.state.on_leaving(conversation, planned.plan.entries.leaving)
@@ -332,7 +332,7 @@ class Context:
     ) -> UndoReceipt:
         """Undoes the newest compaction on the conversation's branch. Raises Misuse where there is none, or where what
         comes back does not fit the window."""
-        components, counting = self.state, MessageCounter(counter, profile.images)
+        components, counting = self.state, MessageCounter.of(counter, profile)
         with self._recording:
             conversation = components.conversations.at(conversation.seq)
             budget = budget_for(profile.window, components.settings)

@@ -9,6 +9,7 @@ from typing import Any, NoReturn, TypeVar
 import click
 
 from agent.cli.invocation import Invocation, current
+from agent.commands.chinese_names import CHINESE_NAMES
 from foundation.errors import Misuse
 from foundation.paths import expand_home
 from foundation.program import PROGRAM, own_command
@@ -115,7 +116,7 @@ class LazyGroup(CliGroup):
 
 def nearest(word: str, names: list[str]) -> str | None:
     """The command name that a single word probably misspells; None for none."""
-    lowered = word.lower()
+    lowered = CHINESE_NAMES.get(word, word.lower())
     if not lowered or any(letter.isspace() for letter in word):
         return None
     if len(lowered) >= 4 and (completions := [name for name in names if name.startswith(lowered)]):

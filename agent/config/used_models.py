@@ -1,7 +1,7 @@
-"""The models that the person used: the default for the next start, those that take no tools, windows that were learned.
+"""Stores the models that the user used: the default for the next start, rejected tools, learned windows, probe results.
 
-Kept as `models.json` in the user's configuration folder, never in a workspace: a folder from elsewhere must not choose
-where text is sent.
+The store is `models.json` in the user's configuration folder, never in a workspace: a workspace from elsewhere must not
+choose where text is sent.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,18 +24,20 @@ from models.chat.spec import parse_spec
 from models.settings import ModelSettings, ProfileOverride, ToolWay
 
 MOST_KEPT: Final = 30
-WINDOW_FOR: Final = timedelta(days=30)  # until the window that a server told is forgotten: it may have another now
-IN_TEXT_FOR: Final = timedelta(days=30)  # until tools are offered natively again
-GROWTH: Final = 1.25  # how much longer a prompt must be for the longest to be written again
+WINDOW_FOR: Final = timedelta(
+    days=30
+)  # a learned window expires, because the server may have been restarted with another
+IN_TEXT_FOR: Final = timedelta(days=30)  # after that, tools are offered natively again
+GROWTH: Final = 1.25  # a prompt longer by this factor replaces the longest
 _LOCK_SECONDS: Final = 2.0
 
 
 class UsedModel(Struct, frozen=True):
-    """`in_text` is when the server last rejected tools, in milliseconds since 1970; 0 where it takes them.
+    """One model. Times are milliseconds since 1970; 0 means never.
 
-    `window` in tokens is what it named when it rejected a request as too long, and `window_told` when; 0 for never.
-    `longest` is the longest prompt that it accepted, by its own count, about, and `longest_told` when. These are of the
-    server at `address`.
+    `in_text`: when the server last rejected tools. `window`: the tokens that the server stated when it rejected a
+    request as too long, at `window_told`. `longest`: about the longest prompt that the server accepted, in tokens of
+    its own count, at `longest_told`. Windows and prompts belong to the server at `address`.
     """
 
     spec: str
@@ -48,8 +50,8 @@ class UsedModel(Struct, frozen=True):
 
 
 class ProbeVerdict(Struct, frozen=True, kw_only=True):
-    """What a probe found: how tools are called (native, text or none), whether the model answers a greeting plainly,
-    reads the system message and repeats itself."""
+    """Result of a probe. `is_plain`: the model answers a greeting in prose. `system`: it reads the system message.
+    `repeats`: it repeats itself."""
 
     tools: ToolWay
     is_plain: bool = True
@@ -70,22 +72,23 @@ class ProbeVerdict(Struct, frozen=True, kw_only=True):
 
 
 class LearnedWindow(Struct, frozen=True):
-    """A model's window in tokens that its server named, and when."""
+    """A window that a model's server stated, in tokens, and when."""
 
     tokens: int
     time: datetime
 
 
 class _Store(Struct, frozen=True):
-    default: str = ""  # the spec that was chosen last
+    default: str = ""  # the last chosen spec
     models: tuple[UsedModel, ...] = ()  # the last used first
     warm_up_offered: bool = False
-    verdicts: dict[str, ProbeVerdict] = {}  # by the name of the model's file as its server has it, else by its spec
+    verdicts: dict[str, ProbeVerdict] = {}  # by `Profile.known_as`, else by the spec
     schema: int = 1
 
 
 class UsedModels:
-    """The store. Safe for concurrent processes; one that cannot be read is empty, one that cannot be written stays."""
+    """Reads and writes the store; safe for concurrent processes. An unreadable store counts as empty; a failed write is
+    ignored."""
 
     def __init__(self, folder: Path, clock: Clock | None = None) -> None:
         self.path = resolve_path(folder / "models.json")
@@ -97,29 +100,31 @@ class UsedModels:
 
     @property
     def default(self) -> str:
-        """The model that was chosen last; "" where none was."""
+        """Returns the last chosen model; "" if none was chosen."""
         return self._read().default
 
     @property
     def specs(self) -> tuple[str, ...]:
-        """The models that answered or were chosen, the last first."""
+        """Returns the models that answered or were chosen, newest first."""
         return tuple(model.spec for model in self._read().models)
 
     def calls_in_text(self, spec: str) -> bool:
-        """Whether the model's server rejected tools within the last month."""
+        """Returns whether the model's server rejected tools within the last month."""
         since = next((model.in_text for model in self._read().models if model.spec == spec), 0)
         return bool(since) and self._clock.now() - from_ms(since) < IN_TEXT_FOR
 
     def window(self, spec: str, address: str) -> LearnedWindow | None:
-        """The window that the model's server at this address named within the last month; None where it named none."""
+        """Returns the window that the server at this address stated within the last month, or None."""
         known = _known(self._read(), spec)
         if not known.window or known.address != address or not self._is_recent(known.window_told):
             return None
         return LearnedWindow(known.window, from_ms(known.window_told))
 
     def learn_window(self, spec: str, address: str, window: int) -> bool:
-        """The model's server named its window by rejecting a request. False, and nothing is kept, where it accepted a
-        longer prompt within the last month: an error that names a wrong figure must not hold for later sessions."""
+        """Stores the window that the server stated in an error. Returns whether it was stored.
+
+        A window is not stored if the server accepted a longer prompt within the last month: the error is then wrong.
+        """
         kept: list[bool] = []
 
         def change(store: _Store) -> _Store:
@@ -133,7 +138,7 @@ class UsedModels:
         return bool(kept) and kept[-1]
 
     def accepted(self, spec: str, address: str, tokens: int) -> None:
-        """The model's server accepted a prompt of so many tokens by its own count: a smaller window is forgotten."""
+        """Stores that the server accepted a prompt of so many tokens. Deletes a smaller learned window."""
         now = to_ms(self._clock.now())
 
         def change(store: _Store) -> _Store:
@@ -147,7 +152,7 @@ class UsedModels:
         self._change(change)
 
     def forget_window(self, spec: str) -> None:
-        """The window that the model's server named holds no longer."""
+        """Deletes the learned window."""
 
         def change(store: _Store) -> _Store:
             known = _known(store, spec)
@@ -156,7 +161,7 @@ class UsedModels:
         self._change(change)
 
     def chose(self, spec: str) -> None:
-        """The model is the default from now on, gets tools natively again, and its learned window is forgotten."""
+        """Makes the model the default. Resets its learned window and how it is offered tools."""
 
         def change(store: _Store) -> _Store:
             known = replace(_known(store, spec), in_text=0, window=0, window_told=0)
@@ -165,7 +170,7 @@ class UsedModels:
         self._change(change)
 
     def answered(self, spec: str, *, refused_tools: bool = False) -> None:
-        """The model answered; `refused_tools`: its server rejected tools on the way."""
+        """Stores that the model answered. `refused_tools`: its server rejected tools before."""
 
         def change(store: _Store) -> _Store:
             known = _known(store, spec)
@@ -174,7 +179,7 @@ class UsedModels:
         self._change(change)
 
     def learn_verdict(self, known_as: str, verdict: ProbeVerdict) -> None:
-        """Keeps what a probe found, for the model that its server knows as this."""
+        """Stores the verdict of a probe under the server's name of the model."""
 
         def change(store: _Store) -> _Store:
             verdicts = {known_as: verdict, **{name: old for name, old in store.verdicts.items() if name != known_as}}
@@ -184,11 +189,11 @@ class UsedModels:
 
     @property
     def verdicts(self) -> dict[str, ProbeVerdict]:
-        """What probes found, by the name of a model's file as its server has it, else by the model's spec."""
+        """Returns the verdicts of probes by the server's name of the model, else by the spec."""
         return self._read().verdicts
 
     def with_verdicts(self, settings: ModelSettings) -> ModelSettings:
-        """The settings with what probes found, behind what the user set for the same model."""
+        """Adds the verdicts of probes to the settings. A profile that the user set takes precedence."""
         is_open = settings.tools is None and settings.tool_calls == "auto"
         found = {
             name: ProfileOverride(tools=verdict.tools if is_open else None, system=None if verdict.system else False)
@@ -215,7 +220,7 @@ class UsedModels:
         return replace(store, models=valid, default=store.default if _is_spec(store.default) else "")
 
     def _change(self, change: Callable[[_Store], _Store]) -> None:
-        with suppress(OSError, LockTimeout):  # what is remembered here is a convenience: nothing fails for want of it
+        with suppress(OSError, LockTimeout):  # losing this store costs a convenience, no data
             make_private_folder(self.path.parent)
             with FileLock(self.path.with_name("models.lock"), timeout=_LOCK_SECONDS):
                 before = self._read()
@@ -229,7 +234,7 @@ def _known(store: _Store, spec: str) -> UsedModel:
 
 
 def _at(model: UsedModel, address: str) -> UsedModel:
-    """The model with the figures of this address alone."""
+    """Returns the model without figures of another address."""
     if model.address == address:
         return model
     return replace(model, address=address, window=0, window_told=0, longest=0, longest_told=0)

@@ -1,14 +1,19 @@
-"""Finding the workspace, and creating one."""
+"""Finds, creates and renews the workspace."""
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from agent_workspace import lay_out
-from foundation.errors import Misuse
+from agent_workspace import lay_out, outdated_files
+from foundation.errors import Misuse, PalimpsestError
 from foundation.files import exists, make_folder, make_private_folder
 from foundation.paths import Workspace, expand_home
+from foundation.program import PROGRAM
 from foundation.workspace_trust import trust_store
 from memory.access import WorkspaceAccess, refuse_read_only
+
+if TYPE_CHECKING:
+    from memory.memory import Memory
 
 DEFAULT_NAME = "palimpsest"
 """The default folder in the user's home."""
@@ -50,3 +55,20 @@ def prepare_workspace(workspace: Workspace, environment: Mapping[str, str]) -> t
     if is_new:
         trust.trust(workspace, "")
     return copied
+
+
+def renew_default_files(memory: "Memory") -> tuple[str, ...]:
+    """Gives unchanged default files the present text, as versions, and says so in a sentence. Blocks."""
+    if memory.workspace.is_read_only:
+        return ()
+    renewed: list[str] = []
+    try:
+        for name, (before, now) in outdated_files(memory.workspace.root).items():
+            if memory.restorer.renew(name, before.decode(), now.decode()):
+                renewed.append(name)
+    except (PalimpsestError, OSError) as error:
+        return (f"Default files of an earlier release could not be renewed: {error}",)
+    if not renewed:
+        return ()
+    said = "you had not changed the default text, so the new one replaced it."
+    return (f"{', '.join(renewed)}: {said} `{PROGRAM} memory log {renewed[0]}` lists the versions.",)

@@ -162,6 +162,8 @@ class HeadlessRunner:
         if self._options.knowledge:
             recalled_parts, pictures = await _from_knowledge(session, text)
             files = [*files, *pictures]
+        if session.profile.spec != "offline":  # there may be no later message that has their tools
+            await session.servers.wait(lambda: self.is_over, session.config.mcp.start_seconds)
         message = HeadlessMessage(text, files, skill, recalled_parts, (piped,) if piped else (), again)
         return await self._turn(message, output_for(self._options.form))
 
@@ -191,7 +193,7 @@ class HeadlessRunner:
         if self._late and totals.limit is None and totals.ending is Ending.STOPPED:
             self._end_by(_time_limit(self._options), totals, turn_output)
         if totals.ending is Ending.FAILED and totals.failure:
-            turn_output.failed(totals.failure.as_json())
+            turn_output.failed(totals.failure_object(totals.failure))
         else:
             turn_output.result(totals.result(self.session.profile.spec, self.session.budget))
         if totals.ending is Ending.EMPTY:
@@ -380,6 +382,9 @@ class _WaitingNotice:
 
     def _write_notice(self) -> None:
         self._is_written = True
-        figures = ", ".join(filter(None, (self._progress.figures, self._progress.left())))
-        progress = f" ({figures})" if figures else ""
-        output.narrate(f"The model is still reading the prompt{progress}; no word has come yet. Ctrl+C stops it.")
+        known = "the server reports nothing"
+        if figures := self._progress.figures:
+            known = f"the prompt has {figures} to read, and {known}"
+            if self._progress.is_reported:
+                known = ", ".join(filter(None, (f"the server has read {figures} tokens", self._progress.left())))
+        output.narrate(f"No word of the answer in {NOTICE_AFTER_S:g} s; {known}. Ctrl+C stops it.")

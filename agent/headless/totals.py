@@ -19,6 +19,7 @@ from models.messages import RecalledSpan, Usage
 
 _ENDED: Final[dict[str, str]] = {
     StopReason.LENGTH: "The answer was cut off at the length limit.",
+    StopReason.CUT_CALL: "No tool ran: the answer was cut off at the length limit, within a tool call.",
     StopReason.FILTERED: "The service's filter ended the answer.",
 }
 
@@ -123,6 +124,11 @@ class TurnTotals:
         if self.denials.is_unfinished:
             return Ending.DENIED
         return Ending.EMPTY if self._is_empty else Ending.ANSWERED
+
+    def failure_object(self, failure: events.TurnFailed) -> dict[str, str]:
+        """The error in place of a result, with the text that came before it and the entry that holds the text."""
+        text = failure.text or "".join(self._streamed)
+        return {**failure.as_json(), "text": text, "conversation": self._conversation, "entry": failure.entry}
 
     def result(self, spec: str, budget: SpendingBudget) -> dict[str, Any]:
         """The last line of stream-json, and the only one of json."""

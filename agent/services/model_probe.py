@@ -1,4 +1,4 @@
-"""Probe of a model on this machine: whether it calls tools, answers plainly and reads the system message."""
+"""Probes a model on this machine: does it call tools, answer in prose and read the system message?"""
 
 import re
 from collections.abc import Callable
@@ -42,14 +42,14 @@ class _Answer(Struct, frozen=True):
 
     @property
     def reads_notes(self) -> bool:
-        """Returns True if it calls the tool with the given path."""
+        """Returns whether the answer calls the tool with the path of the question."""
         return any(call.name == _TOOL.name and _path(call) == "notes.txt" for call in self.calls)
 
 
 async def probe_model(config: Config, spec: str, report: Callable[[str], None] = lambda _: None) -> ProbeVerdict:
-    """Sends three to five short requests and stores the verdict. `report` takes the sentence of each step.
+    """Sends three to five short requests, and stores and returns the verdict. `report` is called before each request.
 
-    Raises Misuse for a model on another machine, where it would cost, and ModelFailed.
+    Raises Misuse for a model on another machine, because each request may cost money there. Raises ModelFailed.
     """
     verdict, known_as = await _probed(config, spec, report)
     UsedModels.of(config.environment).learn_verdict(known_as, verdict)
@@ -93,14 +93,14 @@ async def _probed(config: Config, spec: str, report: Callable[[str], None]) -> t
 
 
 def _opened(config: Config, spec: str, way: ToolWay) -> ChatModel:
-    """The model with the tools offered this way, whatever is set for it."""
+    """Opens the model with tools offered this way, and ignores the settings of the model."""
     settings = replace(config.models, profiles={}, tools=None, tool_calls="text" if way == "text" else "native")
     model = open_model(spec, settings=settings, env=config.environment)
     if model.profile.remote or spec == "offline":
         raise Misuse(
             "No probe",
-            f"{spec} is not probed: it is no model on this machine.",
-            "`models.profiles` sets how it takes tools.",
+            f"{spec} does not run on this machine, so it is not probed.",
+            "Set how it is offered tools in `models.profiles`.",
         )
     return model
 

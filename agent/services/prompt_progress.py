@@ -37,6 +37,11 @@ class PromptProgress:
         self._done, self._total, self._last, self._is_estimate = done, total, now, False
 
     @property
+    def is_reported(self) -> bool:
+        """True once the server has reported how far it is."""
+        return not self._is_estimate
+
+    @property
     def is_read(self) -> bool:
         """True once the server has reported the end of the prompt."""
         return not self._is_estimate and self._done >= self._total
@@ -50,8 +55,8 @@ class PromptProgress:
         return f"about {total} tokens" if self._is_estimate else f"{short_count(self._done)} of {total}"
 
     def left(self) -> str:
-        """`about 40 s left`, which counts down between two reports; "" without an estimate or after its end."""
-        if not self._rate or not self._total:
+        """`about 40 s left`, which counts down between two reports; "" before the first report or after the end."""
+        if not self._rate or not self._total or self._is_estimate:
             return ""
         seconds = (self._total - self._done) / self._rate - (self._clock() - self._last)
         if seconds <= 0:

@@ -25,7 +25,7 @@ _IN_PROJECT: Final = _ANYWHERE | {ToolPurpose.PROJECT}
 _ALL: Final = frozenset(ToolPurpose)
 _BY_SETTING: Final = {"memory": _ANYWHERE, "project": _IN_PROJECT, "all": _ALL}
 
-_REFERENCE: Final = re.compile(r"\b(?:e|pg|m)_[0-9a-z]{6,}")
+_REFERENCE: Final = re.compile(r"\b(?:e|pg|m)_[0-9a-z]{6,}", re.ASCII)
 _OWN_FILES: Final = frozenset({"AGENTS.md", "SOUL.md", "MEMORY.md", "system.yaml", "skills", "memory", "conversations"})
 """What a workspace has itself: a folder of these alone is no project."""
 _MARKERS: Final = frozenset({".git", ".hg", ".jj", ".svn"})

@@ -123,9 +123,11 @@ class Toolbox:
         return tool is not None and tool.only_reads
 
     def action(self, call: ToolCall, offered: Collection[str] = ()) -> Action:
-        """What the call would do. `offered`: the names of the tools that the request offered; () for all.
+        """Returns what the call would do. `offered`: the names of the tools that the request offered; () for all.
 
-        Raises MalformedCall where it cannot be understood, ToolFailure where it cannot be done.
+        With `tools.offer: auto`, a native call of a tool that was not offered goes to the user's permissions: it is
+        explicit, and the choice of tools saves tokens and forbids nothing. A call written as text may be an example.
+        Raises MalformedCall if the call cannot be understood, ToolFailure if it cannot be done.
         """
         tool = self._find(call.name)
         is_closed = call.is_unoffered or self.settings.offer != "auto"

@@ -40,7 +40,7 @@ def reason_of(error: PalimpsestError | OSError) -> str:
 
 
 async def ended(task: asyncio.Task[None]) -> None:
-    """Waits for the task and raises its error; a cancelled one has ended too."""
+    """Waits for the end of the task, and raises its error. A cancelled task raises nothing."""
     await asyncio.wait([task])
     if not task.cancelled() and (error := task.exception()):
         raise error

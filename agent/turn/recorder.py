@@ -68,7 +68,7 @@ class AnswerRecorder:
         self._reasoning_began: float | None = None
         self.reasoning_seconds = 0.0  # from the first piece of reasoning to the last
         self._settled = False
-        self.unstored: Callable[[], Entry] | None = None  # stores the answer, where it ended and could not be stored
+        self.unstored: Callable[[], Entry] | None = None  # stores the answer later, if the store refused it at the end
         self.usage = Usage(estimated=True)
 
     @property
@@ -91,22 +91,22 @@ class AnswerRecorder:
 
     @property
     def settled(self) -> bool:
-        """Whether the answer was finished or abandoned: it is stored, or `unstored`."""
+        """Returns whether the answer was finished or abandoned."""
         return self._settled
 
     @property
     def trouble(self) -> MemoryFailure | None:
-        """Why the newest text is not on disk; None where it is, or is about to be."""
+        """Returns the error that keeps the newest text off the disk; None if there is none."""
         return self._answer.trouble
 
     @property
     def seconds(self) -> float:
-        """Since the model was called."""
+        """Returns the seconds since the model was called."""
         return time.monotonic() - self._start
 
     @property
     def tokens_per_second(self) -> float:
-        """The speed of the answer from its first token on; 0 where it is unknown, or too little to tell."""
+        """Returns the speed of the answer since its first token; 0 if the answer is too short to measure."""
         if self._first_token is None:
             return 0.0
         return speed_of(self.usage.completion_tokens, time.monotonic() - self._first_token)
@@ -217,5 +217,5 @@ class AnswerRecorder:
 
 
 def speed_of(tokens: int, seconds: float) -> float:
-    """Tokens a second; 0 where there are too few of them, or of seconds, for a figure that means something."""
+    """Returns tokens per second; 0 if there are too few tokens or seconds to measure."""
     return tokens / seconds if tokens >= LEAST_TOKENS and seconds >= LEAST_SECONDS else 0.0

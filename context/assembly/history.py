@@ -137,6 +137,8 @@ class HistoryReader:
             turns = (*turns, *before_next(turns))
         uncached = frozenset(entry.seq for entry in entries if not entry.complete) | overlay.keys() | reduced
         counts = self.counts.of(turns, counting, uncached)
+        counted = [(item.message, n) for item, n in (*before, *zip(turns, counts, strict=True))]
+        counts = counting.with_reminders(counted)[len(before) :]
         return HistoryZones(before, tuple(zip(turns, counts, strict=True)), len(entries), sources, in_view)
 
 

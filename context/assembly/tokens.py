@@ -1,10 +1,12 @@
 """Token counts of a request's pieces, by the model's own counter; they sum to the count of the request."""
 
+from collections.abc import Sequence
 from enum import StrEnum
 
 from msgspec import Struct
 
-from models.chat.port import ImageRule, TokenCounter
+from models.chat.port import ImageRule, Profile, TokenCounter
+from models.chat.text_tools.prompt import reminders
 from models.messages import Image, Message, MessagePart, RecalledSpan, Role, ToolCall, render
 from models.recalled import passage_lines
 from models.tokens import Estimate, image_tokens, message_tokens
@@ -59,16 +61,27 @@ def joined_message(role: Role, pieces: tuple[MessagePiece, ...]) -> Message:
 
 
 class MessageCounter:
-    """A token counter and an image rule. `key` identifies the cache of its counts."""
+    """A token counter and an image rule. `key` identifies the cache of its counts.
 
-    def __init__(self, counter: TokenCounter, images: ImageRule) -> None:
+    `repeats_question`: the user's message is sent again after tool results.
+    """
+
+    def __init__(self, counter: TokenCounter, images: ImageRule, *, repeats_question: bool = False) -> None:
+        self.repeats_question = repeats_question
         self.counter = counter
         self.images = images
         self.key = f"{counter.name}/{images.value}"
 
+    @classmethod
+    def of(cls, counter: TokenCounter, profile: Profile) -> "MessageCounter":
+        """Returns the counter of requests to this model."""
+        return cls(counter, profile.images, repeats_question=profile.repeats_question)
+
     def steady(self) -> "MessageCounter":
         """This counter as it was before it learned from a server: what it cuts to size is the same in each process."""
-        return MessageCounter(Estimate(), self.images) if isinstance(self.counter, Estimate) else self
+        if not isinstance(self.counter, Estimate):
+            return self
+        return MessageCounter(Estimate(), self.images, repeats_question=self.repeats_question)
 
     def text(self, text: str) -> int:
         return self.counter.count(text)
@@ -92,6 +105,13 @@ class MessageCounter:
     def message(self, message: Message) -> int:
         """Tokens of one message, its frame included."""
         return message_tokens(message, self.counter, self.images)
+
+    def with_reminders(self, counted: Sequence[tuple[Message, int]]) -> list[int]:
+        """The tokens of each message, with those of the user's message that is sent again behind it."""
+        if not self.repeats_question:
+            return [tokens for _, tokens in counted]
+        sent = reminders([message for message, _ in counted])
+        return [n + (self.message(again) if again else 0) for (_, n), again in zip(counted, sent, strict=True)]
 
     def counted_message(self, role: Role, pieces: tuple[MessagePiece, ...]) -> CountedMessage:
         """One message with the tokens of each piece.

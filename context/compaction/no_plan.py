@@ -27,7 +27,7 @@ def nothing_leaves(
     stored = components.store.epoch(conversation.seq)
     state = decode_epoch(stored.state) if stored else None
     view = reduced(components.history.view(conversation.leaf, total), state.reduced if state else {})
-    counting = MessageCounter(counter, profile.images)
+    counting = MessageCounter.of(counter, profile)
     return _reason(view, components.history.zones(view, counting, question_follows=False))
 
 

@@ -13,12 +13,22 @@ from msgspec import Struct, field
 from foundation.lazy_pattern import lazy_pattern
 from foundation.regex import PatternBudget, SafePattern
 from foundation.text.entities.numbers import AIRLINES, CLEAR
+from foundation.text.folding import fold
 
 _MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 _EXTENSIONS = (
     "py|js|ts|tsx|md|txt|json|ya?ml|toml|cfg|ini|conf|xml|csv|pdf|png|jpe?g|docx?|xlsx?|html?|css|sh|go|rs|c|h|cpp|java"
     "|rb|php|kt|swift|sql|log|lock"
 )
+
+_BEFORE, _AFTER = r"(?<![A-Za-z0-9_])", r"(?![A-Za-z0-9_])"
+"""The ends of a word of Latin letters and digits. Between one and a Chinese character there is no `\\b`."""
+_NAMED_DAY = (
+    r"大?[后後前]天|[昨今明][天日晚夜早]|(?:上|下|这|這|本)?[个個]?(?:周|週|星期|礼拜|禮拜)[一二三四五六日天末]"
+    r"|[上下这這本][个個]?(?:周|週|星期|礼拜|禮拜|月)|[去今明后後前]年"
+    r"|农历|農曆|阴历|陰曆|[正腊臘]月|大年(?:初|三十)"
+    r"|[一二三四五六七八九十]{1,2}月(?:[一二三四五六七八九十廿]{1,3}[日号號]?)?"
+)  # a day, week, month or year
 
 _PATTERNS: dict[str, re.Pattern[str]] = {
     # Two characters of airline, one a letter at least, then digits (IATA Resolution 762); see _is_flight. An airline
@@ -27,26 +37,27 @@ _PATTERNS: dict[str, re.Pattern[str]] = {
         r"(?<![A-Za-z0-9])(?:([A-Z]{2})([ -]?)([0-9]{2,4})|([A-Z][0-9]|[0-9][A-Z])([ -]?)([0-9]{3,4}))[A-Z]?"
         r"(?![A-Za-z0-9]|[.,-][0-9])"
     ),
-    "url": lazy_pattern(r"\bhttps?://[^\s<>\"'）】」]{3,2000}|\bwww\.[^\s<>\"'）】」]{3,2000}", re.IGNORECASE),
-    "email": lazy_pattern(r"(?<![\w.+-])[\w.+-]{1,64}@[A-Za-z0-9-]{1,63}\.[A-Za-z0-9.-]{2,190}"),
+    "url": lazy_pattern(rf"{_BEFORE}(?:https?://|www\.)[^\s<>\"'）】」，。；、]{{3,2000}}", re.IGNORECASE),
+    "email": lazy_pattern(r"(?<![\w.+-])[\w.+-]{1,64}@[A-Za-z0-9-]{1,63}\.[A-Za-z0-9.-]{2,190}", re.ASCII),
     "date": lazy_pattern(
         r"\b[12][0-9]{3}[-/.][01]?[0-9][-/.][0-3]?[0-9]\b"
         r"|\b[0-3]?[0-9][./][01]?[0-9][./][12][0-9]{3}\b"
         rf"|\b(?:{_MONTHS})[a-z]{{0,6}}\.? [0-3]?[0-9](?:st|nd|rd|th)?\b"
         rf"|\b[0-3]?[0-9](?:st|nd|rd|th)? (?:of )?(?:{_MONTHS})[a-z]{{0,6}}\b"
-        r"|[0-9]{1,4}年|[0-9]{1,2}月[0-9]{1,2}[日号]",
-        re.IGNORECASE,
+        rf"|[0-9]{{1,4}}年|[0-9]{{1,2}}月[0-9]{{1,2}}[日号]|{_NAMED_DAY}",
+        re.IGNORECASE | re.ASCII,
     ),
     "money": lazy_pattern(
         r"[$€£¥￥₩₹] ?[0-9][0-9,.]{0,20}"
-        r"|\b[0-9][0-9,.]{0,20} ?(?:usd|eur|gbp|jpy|cny|rmb|chf|dollars?|euros?|pounds?|yen|yuan)\b"
+        rf"|{_BEFORE}[0-9][0-9,.]{{0,20}} ?(?:usd|eur|gbp|jpy|cny|rmb|chf|dollars?|euros?|pounds?|yen|yuan){_AFTER}"
         r"|[0-9][0-9,.]{0,20} ?(?:万|千|百|亿)?(?:元|块|美元|欧元|日元|英镑)",
         re.IGNORECASE,
     ),
     "file_path": lazy_pattern(
         r"(?<![\w/])(?:~|\.{1,2})?/[\w.-]{1,100}/?[\w./-]{0,300}"
-        r"|\b[A-Za-z]:\\[^\s<>|?*\"]{1,300}"
-        rf"|(?<![\w@/:.-])(?:[\w.-]{{1,60}}/){{0,12}}[\w-]{{1,100}}\.(?:{_EXTENSIONS})\b(?!@)"
+        r"|(?<=[\u3400-\u9fff])(?:(?:~|\.{1,2})/[A-Za-z0-9_.-]|/[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-])[\w./-]{0,300}"
+        rf"|{_BEFORE}[A-Za-z]:\\[^\s<>|?*\"]{{1,300}}"
+        rf"|(?<![\w@/:.-])(?:[\w.-]{{1,60}}/){{0,12}}[\w-]{{1,100}}\.(?:{_EXTENSIONS}){_AFTER}(?!@)"
     ),
     "code": lazy_pattern(
         r"```|`[^`\n]{2,200}`"
@@ -185,9 +196,10 @@ class Condition(Struct, frozen=True):
 
 
 def has_keyword(text: str, keywords: Sequence[str]) -> bool:
-    """Whether the text contains a keyword: as a whole word in Latin script."""
-    lowered = text.casefold()
-    return any(_contains_word(keyword.casefold(), lowered) for keyword in keywords)
+    """Whether the text contains a keyword: as a whole word in Latin script. Traditional and simplified characters, full
+    and half width are the same."""
+    folded = fold(text)
+    return any(_contains_word(fold(keyword), folded) for keyword in keywords)
 
 
 def _contains_word(word: str, text: str) -> bool:

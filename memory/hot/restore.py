@@ -24,6 +24,7 @@ from memory.hot.versions import Versions
 from memory.versions.cause import Author, Cause
 from memory.versions.file_history import FileHistory
 from memory.versions.manifest import Version
+from memory.versions.objects import content_name
 
 _UNDO: Final = "undo of version "
 
@@ -59,11 +60,22 @@ class FileRestorer:
         wanted = self._text(version)
         reason = f"{_UNDO}{undone.number}" if undone else f"version {version.number} restored"
         try:
-            return RestoredFile(self._write(version.path, lambda _: wanted, reason))
+            return RestoredFile(self._write(version.path, lambda _: wanted, Cause(Author.USER, reason)))
         except NotUtf8:
             if undone:
                 raise
             return RestoredFile(is_changed=True, kept=self._replace_bytes(version.path, wanted, reason))
+
+    def renew(self, name: str, before: str, now: str) -> bool:
+        """Replaces a text that this program once wrote by its present one; whether that changed the file.
+
+        A file that holds another text is left, and so is one that held the present text before: its owner went back.
+        Raises OSError, NotUtf8.
+        """
+        if content_name(encode(now)) in {version.sha256 for version in self._history.store.versions(name)}:
+            return False
+        cause = Cause(Author.PROGRAM, "new default text")
+        return self._write(name, lambda text: now if text == before else text, cause)
 
     def last_change(self, name: str) -> Version | None:
         """The last change of the file, by whoever, that an undo has not already taken back; None where none is kept."""
@@ -124,12 +136,13 @@ class FileRestorer:
         if change.sha256 and (not exists(path) or taken_back(now := decode(path, read_bytes(path))) == now):
             return False  # somebody took it out
         was_there = replaced is not None and bool(replaced.sha256)
-        return self._write(change.path, taken_back, f"{_UNDO}{change.number}", keep_empty=was_there)
+        cause = Cause(Author.USER, f"{_UNDO}{change.number}")
+        return self._write(change.path, taken_back, cause, keep_empty=was_there)
 
     def _text(self, version: Version | None) -> str:
         return self._history.store.body(version).decode("utf-8")
 
-    def _write(self, name: str, edit: Edit, reason: str, *, keep_empty: bool = True) -> bool:
+    def _write(self, name: str, edit: Edit, cause: Cause, *, keep_empty: bool = True) -> bool:
         """Applies the edit, as a version; whether that changed the file. Without `keep_empty` an empty one is deleted.
 
         Raises TemporaryFailure where another process writes the notes for too long, UnwritableNotes.
@@ -149,7 +162,7 @@ class FileRestorer:
             elif not text and not was_there:
                 _swap(path, None, b"")
         theirs = [body for body in came_out if not exposed.has(body.decode("utf-8", "replace"))]
-        self._history.wrote(name, theirs, text, Cause(Author.USER, reason))
+        self._history.wrote(name, theirs, text, cause)
         return bool(came_out) or not was_there
 
     def _replace_bytes(self, name: str, text: str, reason: str) -> Path:

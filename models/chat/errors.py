@@ -8,20 +8,10 @@ from msgspec import Struct
 from foundation.bounded_json import BadJson, load_json
 from foundation.program import PROGRAM
 from foundation.shell_words import command_line
-from models.chat.overflow import overflow_figures
+from models.chat.overflow import is_overflow, overflow_figures
 from models.chat.port import AnswerError
 from models.limits import StreamLimitExceeded
 
-_OVERFLOW = re.compile(
-    r"exceed\w*[ _](the )?(available |model'?s? |max(imum)? )?context"
-    r"|context[ _](size|length|window)[ _]?\w*[ _]?exceed|context_length_exceeded|maximum context length"
-    r"|prompt (is )?too long|context (the )?overflow|context length (of|is) only"
-    r"|(greater|larger|longer) than the (\w+ )?context"
-    r"|longer than the (maximum )?model('s)? (maximum )?(context )?length"
-    r"|too many tokens|exceeds? the maximum (number of )?tokens|too large for model with"
-    r"|input (length|tokens) .{0,40}exceed",
-    re.IGNORECASE,
-)
 _NO_MODEL = re.compile(
     r"model.{0,80}(not found|does not exist|not loaded)|no models? loaded|no such model|invalid model", re.I
 )
@@ -38,6 +28,8 @@ _NO_TOOLS = re.compile(  # vLLM, Ollama, llama.cpp, OpenRouter, Groq, OpenAI, De
 _FAILURES = frozenset({"server_error", "api_error", "overloaded_error", "unavailable_error"})
 _TOOLS_ERRORS = frozenset({0, 400, 404, 405, 422, 500, 501})
 _LOADING = re.compile(r"loading model|model is loading", re.IGNORECASE)
+_WORD_FIELDS: Final = ("message", "msg", "error_msg", "detail", "error", "errors")
+MAX_ERRORS: Final = 5  # of a list
 RETRIED = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
 
 
@@ -229,7 +221,7 @@ def error_from_body(endpoint: Endpoint, message: str, *, code: str = "", status:
 
 def _unfit_request(endpoint: Endpoint, words: str, detail: str, code: str, status: int) -> AnswerError | None:
     """The error of a request that is too long, or has tools that the server does not take; None for any other."""
-    if status == 413 or _OVERFLOW.search(words) or (status in {0, 400} and "exceed_context" in code):
+    if status == 413 or is_overflow(words) or (status in {0, 400} and "exceed_context" in code):
         return AnswerError(
             "too_large",
             "Too long for the model",
@@ -273,23 +265,29 @@ def parse_error_body(body: bytes) -> tuple[str, str]:
 
 
 def find_error(value: object) -> tuple[str, str] | None:
-    """(code, message) where this JSON is an error object, else None."""
+    """Returns the codes and the server's words of an error object; None for JSON that holds no such words."""
     if isinstance(value, list) and value:  # Gemini answers with a list of one error
         return find_error(cast("list[object]", value)[0])
     if not isinstance(value, dict):
         return None
     given = cast("dict[str, Any]", value)
     error: object = given.get("error")
-    if isinstance(error, dict):
-        inner = cast("dict[str, Any]", error)
-        codes = [str(inner[key]) for key in ("type", "code") if isinstance(inner.get(key), str)]
-        return " ".join(codes), str(inner.get("message") or inner) + _llama_figures(inner)
-    if isinstance(error, str) and error:
-        return "", error
-    for key in ("detail", "message"):
-        if isinstance(given.get(key), str):
-            return str(given.get("code") or ""), str(given[key])
-    return None
+    holder = cast("dict[str, Any]", error) if isinstance(error, dict) else given
+    message = _words(holder) or str(given.get("error") or "")
+    codes = [str(holder[key]) for key in ("type", "code") if isinstance(holder.get(key), str)]
+    return (" ".join(codes), message + _llama_figures(holder)) if message else None
+
+
+def _words(value: object) -> str:
+    """The words of an error in the shapes in use, among them FastAPI's list of {"loc": […], "msg": …}."""
+    if isinstance(value, list):
+        return "; ".join(filter(None, map(_words, cast("list[object]", value)[:MAX_ERRORS])))
+    if not isinstance(value, dict):
+        return value if isinstance(value, str) else ""
+    given = cast("dict[str, Any]", value)
+    words = next(filter(None, (_words(given.get(key)) for key in _WORD_FIELDS)), "")
+    field = cast("list[object]", given.get("loc")) if isinstance(given.get("loc"), list) else []
+    return f"{'.'.join(map(str, field))}: {words}" if words and field else words
 
 
 def _llama_figures(error: dict[str, Any]) -> str:
@@ -299,7 +297,7 @@ def _llama_figures(error: dict[str, Any]) -> str:
 
 
 def ended(sentence: str) -> str:
-    """The sentence with a full stop, where it has no end of its own: a server's words often have none."""
+    """Adds a full stop to a sentence without a closing mark. Servers often send none."""
     return sentence if sentence.endswith((".", "!", "?", "…", "。")) else f"{sentence}."
 
 

@@ -75,6 +75,7 @@ class StopReason(StrEnum):
     CANCELLED = "cancelled"
     FILTERED = "filtered"  # the service refused to go on
     REPETITION = "repetition"  # the model was in a loop, and was stopped here
+    CUT_CALL = "cut_call"  # the length limit, within a tool call written as text: it does not run
 
 
 class AnswerEnd(Struct, frozen=True):
@@ -171,6 +172,11 @@ class Profile(Struct, frozen=True, kw_only=True):
     def is_local(self) -> bool:
         """Whether a language model on this machine answers."""
         return not self.remote and self.spec != "offline"
+
+    @property
+    def repeats_question(self) -> bool:
+        """Whether the user's message is sent again after tool results, which are text for this model."""
+        return not self.tools and self.spec != "offline"
 
     @property
     def calls_tools(self) -> bool:

@@ -139,6 +139,11 @@ def with_scheme(address: str) -> str:
     return ("http://" if _is_near(host) else "https://") + address
 
 
+def is_near(address: str) -> bool:
+    """Whether the server is on this machine or in a private network."""
+    return _is_near(urlsplit(with_scheme(address)).hostname or "")
+
+
 def _is_near(host: str) -> bool:
     try:
         return ipaddress.ip_address(host).is_private or ipaddress.ip_address(host).is_unspecified

@@ -36,13 +36,16 @@ def unwrapped(value: object) -> object:
 def error_in(endpoint: Endpoint, chunk: Json, *, named: bool = False) -> AttemptFailed | None:
     """The error that a chunk reports, in the server's own words: at its top, in a choice, or in a delta.
 
-    `named`: the event itself is called `error`, so any object is one.
+    `named`: the event itself is called `error`, so any object is one. An object without choices that holds the words
+    of an error is one too.
     """
     holder = next((given for given in _holders(chunk) if given.get("error")), None)
-    if holder is None and not (named or "error" in (chunk.get("type"), chunk.get("object"))):
-        return None
     given = holder or chunk
-    code, message = errors.find_error(given) or ("", str(given))
+    found = errors.find_error(given)
+    is_error = holder or named or "error" in (chunk.get("type"), chunk.get("object"))
+    if not is_error and (found is None or "choices" in chunk):
+        return None
+    code, message = found or ("", str(given))
     error: object = given.get("error")
     inner = cast("dict[str, Any]", error) if isinstance(error, dict) else given
     status = next((n for key in ("code", "status") if (n := _status(inner.get(key)))), 0)

@@ -168,13 +168,13 @@ class TurnView:
                 self._write_muted(event)
 
     def _show_reading(self, otherwise: str) -> None:
-        """Shows how far the prompt is read; `otherwise` the state where that is not known, or it is read."""
+        """Shows how far the server reports the prompt as read; before a report, and after its end, `otherwise`."""
         progress = self._progress
-        is_reading = progress.figures and not progress.is_read
+        is_reading = progress.is_reported and not progress.is_read
         self._activity.show(
             "reading" if is_reading else otherwise,
-            progress.figures if is_reading else "",
-            gap=" ",
+            "" if progress.is_read else progress.figures,
+            gap=" " if is_reading else " · ",
             left=progress.left,
         )
 

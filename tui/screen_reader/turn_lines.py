@@ -98,12 +98,14 @@ class TurnLines:
                 self._take_notice(event)
 
     def _show_reading(self, otherwise: str) -> None:
-        """Sets how far the prompt is read; `otherwise` the state where that is not known, or it is read."""
+        """Shows how far the server reports the prompt as read; before a report, and after its end, `otherwise`."""
         figures = self._progress.figures
         if not figures or self._progress.is_read:
             self._waiting.show(otherwise)
+        elif self._progress.is_reported:
+            self._waiting.show(f"reading, {figures} tokens", self._progress.left)
         else:
-            self._waiting.show(f"reading, {figures.removesuffix(' tokens')} tokens", self._progress.left)
+            self._waiting.show(f"{otherwise}, {figures}", self._progress.left)
 
     def _take_notice(self, event: SessionEvent) -> None:
         say = self._output.say

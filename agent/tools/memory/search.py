@@ -56,7 +56,7 @@ _FILTERS: Final = {
     "trust": "trust",
 }
 """Arguments of the tool, and the search options that they set."""
-_NAMED: Final = (*_FILTERS, "newest")
+_NAMED: Final = ("around", *_FILTERS, "newest")
 """The names of `filters`; the tool takes them as arguments of their own too."""
 _REPEATABLE: Final = {"kinds", "types", "concepts", "files", "entities"}
 _OPTION: Final = re.compile(r"--(\w+)")
@@ -77,11 +77,10 @@ class MemorySearch:
             "type": "object",
             "properties": {
                 "query": {"type": "string"},
-                "around": {"type": "string", "description": "a date or a reference: what was said then"},
                 "filters": {
                     "type": "array",
                     "items": {"type": "string"},
-                    "description": f"name=value; the names are {', '.join(_NAMED)}",
+                    "description": f"name=value: {' '.join(_NAMED)}",
                 },
             },
         },

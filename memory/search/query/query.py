@@ -64,7 +64,7 @@ class Query(Struct, frozen=True, kw_only=True):
     limit: int = 10
     page: int = 1
     exclude: frozenset[int] = frozenset()
-    window_tokens: int = 200  # of a snippet, at most
+    window_tokens: int = 0  # of a snippet, at most; 0 for a snippet to be shown
     kinds: tuple[str, ...] = ()
     role: str = ""
     speaker: str = ""
@@ -149,7 +149,8 @@ class Hit(Struct, frozen=True, kw_only=True):
 class SearchResults(Struct, frozen=True, kw_only=True):
     """`total` counts relevant passages, near-duplicates included. `next` is the number of the next page, if any.
     `partial`: the index is being built, and does not hold every entry yet. `anchor` is the id of the hit that a
-    timeline is around. `likelihood`: the probability that some hit answers the question, from 0 to 1."""
+    timeline is around. `likelihood`: the probability that some hit answers the question, from 0 to 1. `is_dated`: all
+    hits are of the dates that the question names."""
 
     query: str
     took_ms: float = 0.0
@@ -159,6 +160,7 @@ class SearchResults(Struct, frozen=True, kw_only=True):
     partial: bool = False
     anchor: str = ""
     likelihood: float = 1.0
+    is_dated: bool = False
 
     @property
     def found(self) -> bool:

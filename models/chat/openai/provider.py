@@ -34,6 +34,7 @@ from models.chat.sampling import local_sampling
 from models.chat.spec import ModelSpec
 from models.chat.sse import EventParser, ServerEvent
 from models.chat.stream_objects import error_in, read_object, unwrapped
+from models.chat.text_tools.prompt import with_questions
 from models.chat.text_tools.stream import stream_answer
 from models.limits import StreamLimitExceeded
 from models.messages import Message, Request, Usage
@@ -126,7 +127,7 @@ class OpenAICompatible:
         given = self._settings.temperature if request.temperature is None else request.temperature
         extra = dict(self._quirks.extra)
         if given is None and not self._sets_sampling:
-            extra |= local_sampling(self._profile, self._flavour)
+            extra |= local_sampling(self._profile, self._flavour, self.endpoint.address)
         return openai_request.openai_body(
             structs.replace(request, messages=tuple(self._messages(request))),
             model=self.endpoint.model,
@@ -232,6 +233,8 @@ class OpenAICompatible:
 
     def _reckoned(self, request: Request, words: int) -> Usage:
         """An estimate, for a server that reports no usage."""
+        if self._profile.repeats_question:
+            request = structs.replace(request, messages=tuple(with_questions(request.messages)))
         prompt = request_tokens(request, self._counter, self._profile.images)
         return Usage(prompt, words // 4, estimated=True)
 

@@ -7,7 +7,8 @@ template. Foreign text does not hold that tag: the fence (models.fence) takes it
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
 from typing import Any, Final, cast
 
 from foundation.bounded_json import Json
@@ -53,17 +54,22 @@ def with_questions(messages: Iterable[Message]) -> Iterator[Message]:
     A small model answers the message that it read last: with the result alone, 2 of 7 answers held what was asked, with
     the message behind it 7.
     """
-    question, has_results = "", False
-    for message in messages:
-        if has_results and message.role is not Role.TOOL:
-            yield _reminder(question)
-        has_results = message.role is Role.TOOL
+    given = tuple(messages)
+    for message, reminder in zip(given, reminders(given), strict=True):
+        yield message
+        if reminder is not None:
+            yield reminder
+
+
+def reminders(messages: Sequence[Message]) -> Iterator[Message | None]:
+    """For each message, what is sent behind it: the user's message after the last of some results, else None."""
+    question = ""
+    for message, following in zip_longest(messages, messages[1:]):
         if message.role is Role.USER:
             own = [part.text for part in message.parts if isinstance(part, Text) and not part.injected]
             question = "\n".join(own) or question
-        yield message
-    if has_results:
-        yield _reminder(question)
+        is_last = message.role is Role.TOOL and (following is None or following.role is not Role.TOOL)
+        yield _reminder(question) if is_last else None
 
 
 def _reminder(question: str) -> Message:

@@ -13,7 +13,6 @@ import pytest
 
 from tests.agent.conftest import Run
 from tests.loopback import Cut, Loopback, Reply, Stall, chat, data, delta, json_reply, stream, varied
-from tests.paths import ROOT
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
 
@@ -94,13 +93,25 @@ def test_a_stream_that_is_cut_keeps_what_came(run: Run, server: ChatServer) -> N
     shown = run("conversations", "list", "--json").json["conversations"][0]["id"]
     entries = run("conversations", "show", shown, "--json").json["entries"]
     assert entries[-1]["text"] == "Half of it"
+    so_far = {"text": "Half of it", "conversation": shown, "entry": entries[-1]["id"]}
+    assert told[-1]["error"] == told[-1]["error"] | so_far
+
+
+def test_one_object_holds_what_came_of_a_stream_that_is_cut(run: Run, server: ChatServer) -> None:
+    server.plays(stream(data(delta(content="Half of it")), Cut()))
+    error = run("--model", spec(server), "-p", "hi", "--output-format", "json").json["error"]
+    entries = run("conversations", "show", error["conversation"], "--json").json["entries"]
+    assert (error["code"], error["text"]) == ("cut_off", "Half of it")
+    assert (entries[-1]["id"], entries[-1]["text"]) == (error["entry"], error["text"])
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows sends no SIGINT to one process")
 def test_ctrl_c_stops_the_answer_keeps_it_and_is_130(run: Run, root: Path, server: ChatServer) -> None:
     server.plays(stream(data(delta(content="So far ")), Stall()))
     words = ["--workspace", str(root), "--model", spec(server), "-p", "hi", "--output-format", "stream-json"]
-    with subprocess.Popen([sys.executable, "-m", "agent.cli", *words], cwd=ROOT, stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        [sys.executable, "-m", "agent.cli", *words], cwd=root.parent, stdout=subprocess.PIPE
+    ) as process:
         assert process.stdout is not None
         seen = [json.loads(process.stdout.readline())["type"] for _ in range(2)]
         process.send_signal(signal.SIGINT)
@@ -118,7 +129,7 @@ def test_a_reader_that_leaves_stops_the_answer_quietly(run: Run, root: Path, ser
     )
     words = ["--workspace", str(root), "--model", spec(server), "-p", "hi"]
     with subprocess.Popen(
-        [sys.executable, "-m", "agent.cli", *words], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [sys.executable, "-m", "agent.cli", *words], cwd=root.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
         assert process.stdout is not None
         assert process.stderr is not None

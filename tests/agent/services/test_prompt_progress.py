@@ -40,14 +40,15 @@ def test_what_the_cache_holds_is_not_counted_as_read() -> None:
     assert progress.left() == "about 10 s left"
 
 
-def test_a_server_that_reports_nothing_is_reckoned_by_the_prompt_before() -> None:
+def test_the_time_left_comes_with_the_first_report_by_the_speed_of_the_prompt_before() -> None:
     clock = Time()
     progress = PromptProgress(clock)
     progress.begin(1_900, 20.0)
-    assert progress.left() == "about 2 min left"
+    assert (progress.figures, progress.left()) == ("about 1.9k tokens", "")  # it may load the model, or serve others
+    assert not (progress.is_reported or progress.is_read)
     clock.now += 90
-    assert (progress.figures, progress.left()) == ("about 1.9k tokens", "a few seconds left")
-    assert not progress.is_read
+    progress.take(100, 1_900)
+    assert (progress.figures, progress.left()) == ("100 of 1.9k", "about 90 s left")
 
 
 def test_nothing_is_told_of_a_remote_server() -> None:

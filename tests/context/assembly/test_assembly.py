@@ -10,7 +10,9 @@ from context import Attachment, Turn
 from context.errors import NoSuchSkill, RequestTooLarge
 from foundation.workspace_trust import trust_store
 from models.chat.openai.request import messages
+from models.chat.text_tools.prompt import with_questions
 from models.messages import RecalledSpan, Role, Text, Tool
+from models.tokens import request_tokens
 from tests.context.conversation import Talk, begins_with, texts
 
 SYSTEM = """\
@@ -291,3 +293,15 @@ def test_the_report_says_where_older_turns_leave(talk: Talk) -> None:
         talk.send(f"{number} " + "word " * 60)
     assert sizes[-1][2], "it was reached"
     assert all(total <= mark for total, mark, leaves in sizes if not leaves)
+
+
+def test_the_message_that_is_repeated_after_tool_results_is_counted(talk: Talk) -> None:
+    talk.profile = structs.replace(talk.profile, tools=False, text_tools=True)
+    talk.send("How many eggs does the recipe in my notes take?", answer=None)
+    talk.call_tool("read_file", "Four eggs.")
+    for assembled in (talk.go_on(answer="Four."), talk.preview("And flour?")):
+        request = assembled.request
+        sent = structs.replace(request, messages=tuple(with_questions(request.messages)))
+        assert len(sent.messages) == len(request.messages) + 1
+        assert assembled.report.total_tokens == request_tokens(sent, talk.counter)
+        assert sum(zone.tokens for zone in assembled.report.zones) == assembled.report.total_tokens

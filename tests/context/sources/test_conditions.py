@@ -248,3 +248,41 @@ def test_all_patterns_of_a_message_share_one_time_budget() -> None:
     for _ in range(5):
         Condition(patterns=tuple(SafePattern(source) for source in WORST)).holds(moment)
     assert time.process_time() - began < 2  # seconds; without it, what all of them take together, five times
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "entity"),
+    [
+        ("file_path", "notes.txt里有什么？", "notes.txt"),
+        ("file_path", "看一下data.csv有几行。", "data.csv"),
+        ("file_path", "打开~/notes看看", "~/notes看看"),
+        ("file_path", "看/etc/hosts", "/etc/hosts"),
+        ("url", "读https://example.org/a，然后总结", "https://example.org/a"),
+        ("email", "发给an@example.org吧", "an@example.org"),
+        ("date", "在2024-03-15的会议", "2024-03-15"),
+        ("date", "我们3 May见", "3 May"),
+        ("money", "花了20 usd买书", "20 usd"),
+    ],
+)
+def test_an_entity_ends_at_a_chinese_character(kind: str, text: str, entity: str) -> None:
+    assert any(found.endswith(entity) for found in entities_in(kind, text))
+
+
+@pytest.mark.parametrize("text", ["和/或", "他/她都来", "node.js很好用吗", "3/4的人"])
+def test_a_slash_between_chinese_words_is_no_path(text: str) -> None:
+    assert not [path for path in entities_in("file_path", text) if path.startswith("/")]
+
+
+@pytest.mark.parametrize("text", ["帮我开發票", "这个能報銷吗", "ＲＥＰＯＲＴ please"])
+def test_keywords_fold_traditional_characters_and_width(text: str) -> None:
+    assert has_keyword(text, ["发票", "报销", "report"])
+
+
+@pytest.mark.parametrize("text", ["明天开会", "下周三见", "农历八月初六", "下個月再說", "後天出發", "八月初六"])
+def test_a_day_named_in_chinese_is_a_date(text: str) -> None:
+    assert has_entity("date", text)
+
+
+@pytest.mark.parametrize("text", ["年轻人", "中午吃饭", "周到", "月亮"])
+def test_other_words_with_these_characters_are_none(text: str) -> None:
+    assert not has_entity("date", text)

@@ -106,6 +106,49 @@ async def test_a_refusal_has_its_sentence(loopback: Loopback, hasty: ModelSettin
     assert "sk-abc" not in failed.message
 
 
+WORDS: dict[str, tuple[object, str]] = {
+    "detail": ({"detail": "The engine is gone"}, "The engine is gone"),
+    "FastAPI's list": (
+        {"detail": [{"loc": ["body", "top_k"], "msg": "Extra inputs are not permitted", "type": "extra_forbidden"}]},
+        "body.top_k: Extra inputs are not permitted",
+    ),
+    "Mistral": (
+        {"object": "error", "message": {"detail": [{"type": "missing", "loc": ["body", "model"], "msg": "Required"}]}},
+        "body.model: Required",
+    ),
+    "detail in an object": ({"detail": {"error": "The engine is gone"}}, "The engine is gone"),
+    "vLLM": ({"object": "error", "message": "The engine is gone", "type": "X", "code": 500}, "The engine is gone"),
+    "message": ({"code": 20012, "message": "The engine is gone", "data": None}, "The engine is gone"),
+    "error": ({"error": "The engine is gone"}, "The engine is gone"),
+    "an error with a detail": ({"error": {"code": 500, "detail": "The engine is gone"}}, "The engine is gone"),
+    "errors": ({"errors": ["The engine is gone", {"message": "Try later"}]}, "The engine is gone; Try later"),
+    "Baidu": ({"error_code": 336100, "error_msg": "The engine is gone"}, "The engine is gone"),
+}
+
+
+@pytest.mark.parametrize("place", ["a refusal", "a stream", "a stream after words", "an answer at once"])
+@pytest.mark.parametrize(("error", "sentence"), WORDS.values(), ids=WORDS)
+async def test_the_words_of_a_server_are_shown(
+    loopback: Loopback, hasty: ModelSettings, error: dict[str, object], sentence: str, place: str
+) -> None:
+    replies: dict[str, Reply] = {
+        "a refusal": json_reply(error, status=422),
+        "a stream": stream(data(error)),
+        "a stream after words": stream(data(delta(content="Half")), data(error)),
+        "an answer at once": json_reply(error),
+    }
+    loopback.answers("/v1/chat/completions", replies[place])
+    failed = failure(await events_of(f"openai:scripted@{loopback.address}", hasty))
+    assert f": {sentence}" in failed.message
+    assert "{" not in failed.message
+
+
+async def test_chunks_that_hold_no_words_of_an_error_are_none(loopback: Loopback, hasty: ModelSettings) -> None:
+    progress = {"message": {"role": "assistant", "content": ""}, "detail": None, "errors": []}
+    loopback.plays(stream(data(progress), data(delta(content="Whole.", detail="high")), data(delta("stop"))))
+    assert words(await events_of(f"openai:scripted@{loopback.address}", hasty)) == "Whole."
+
+
 @pytest.mark.parametrize("code", ["server_error", "overloaded_error", "rate_limit_exceeded"])
 def test_what_may_pass_by_itself_names_the_command_that_asks_again(code: str) -> None:
     endpoint = Endpoint("openai", "any", "http://127.0.0.1:1/v1")

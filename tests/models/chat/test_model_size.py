@@ -114,10 +114,26 @@ async def test_sampling_is_left_alone_where_somebody_chose_it() -> None:
         assert b"top_p" not in untouched.body(asked)
 
 
-def test_a_remote_server_gets_no_sampling() -> None:
-    model = open_model("llamacpp:tiny-1b@https://models.example", settings=SETTINGS, env={})
+def sampled(spec: str) -> bool:
+    model = open_model(spec, settings=SETTINGS, env={})
     assert isinstance(model, OpenAICompatible)
-    assert b"top_p" not in model.body(request(temperature=None))
+    body = model.body(request(temperature=None))
+    assert (b"temperature" in body) == (b"top_p" in body)
+    return b"top_p" in body
+
+
+@pytest.mark.parametrize("host", ["http://127.0.0.1:8000", "http://192.168.1.7:8000", "http://[::1]:8000", "gpu.local"])
+def test_a_small_model_at_a_near_address_is_sampled_calmly_whatever_the_server(host: str) -> None:
+    assert sampled(f"openai:tiny-1b@{host}")
+    assert sampled(f"llamacpp:tiny-1b@{host}")
+    assert not sampled(f"openai:qwen3-32b@{host}")
+    assert not sampled(f"openai:gpt-5@{host}")  # a proxy for a model elsewhere
+
+
+@pytest.mark.parametrize("spec", ["llamacpp:tiny-1b", "openai:tiny-1b"])
+def test_a_public_server_gets_no_sampling(spec: str) -> None:
+    assert not sampled(f"{spec}@https://models.example")
+    assert not sampled(f"{spec}@http://93.184.216.34:8000")
 
 
 async def test_system_text_begins_the_first_user_message_of_a_model_that_ignores_it() -> None:

@@ -91,6 +91,18 @@ TEXTS = [
         30_000,
         0,
     ),
+    ("Range of input length should be [1, 30720]", 30_720, 0, 0),
+    ("输入长度超过最大上下文长度 32768", 32_768, 0, 0),
+    ("上下文长度超限", 0, 0, 0),
+    ("请求的 token 数超过模型最大长度 (8192)", 8192, 0, 0),
+    ("请求的 token 数（9000）超过模型最大长度（8192）", 8192, 9000, 0),
+    ("输入 40,000 tokens，超出了模型的最大上下文窗口：32,768", 32_768, 40_000, 0),
+    ("输入内容过长，最多支持 8192 个 token", 8192, 0, 0),
+    ("上下文长度超限：最大 8192，当前 9000", 8192, 9000, 0),
+    ("输入长度大于 8192 的限制，请缩短输入", 8192, 0, 0),
+    ("输入的 token 数超出 1234 个，超过了上下文长度", 0, 0, 0),
+    ("Prompt 超长", 0, 0, 0),
+    ("輸入長度 9000 超過最大上下文長度 8192", 8192, 9000, 0),
     ("maximum context length is 3 tokens", 0, 0, 0),
     ("maximum context length is 99999999999999 tokens", 0, 0, 0),
     ("Request Entity Too Large", 0, 0, 0),
@@ -106,3 +118,20 @@ def test_the_figures_of_an_overflow_are_read(message: str, window: int, prompt: 
 def test_each_of_them_is_an_overflow(message: str) -> None:
     endpoint = Endpoint("openai", "m", "http://127.0.0.1:1/v1")
     assert error_from_body(endpoint, message, status=400).code == "too_large"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "请求过于频繁，请稍后再试",
+        "请求次数超过限制",
+        "token 用量超过每分钟限额 60000",
+        "账户余额不足",
+        "max_tokens 超过最大输出限制 4096",
+        "模型不支持该参数",
+        "服务器处理时间过长",
+    ],
+)
+def test_other_errors_in_chinese_are_none(message: str) -> None:
+    endpoint = Endpoint("openai", "m", "http://127.0.0.1:1/v1")
+    assert error_from_body(endpoint, message, status=400).code == "bad_request"

@@ -51,7 +51,7 @@ async def test_reading_is_shown_from_the_request_to_the_first_word(open_chat: An
     events = [request, ModelConnected(), ready, Prefill(500, 1_900), read, Prefill(1_900, 1_900), word, TextDelta("x")]
     async with open_chat(answers=lambda _: events) as chat:
         await chat.say("go")
-        await chat.until(lambda: "reading about 1.9k tokens · about 32 min left · Esc stops" in chat.seen[-1])
+        await chat.until(lambda: "waiting for the first words · about 1.9k tokens · Esc stops" in chat.seen[-1])
         ready.set()
         await chat.until(lambda: "reading 500 of 1.9k · about 24 min left · Esc stops" in chat.seen[-1])
         read.set()

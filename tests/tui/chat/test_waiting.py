@@ -57,7 +57,7 @@ async def test_each_stage_of_a_slow_answer_is_told(open_chat: Any, session: Sess
     replies.append(stream(data(delta(content="Done.")), *ended()))
     async with open_chat(session=session) as chat:
         await chat.say("read it")
-        for state in ("reading about ", "reading 2.3k of 5.0k ·", "thinking · 2 characters ·"):
+        for state in ("waiting for the first words · about ", "reading 2.3k of 5.0k ·", "thinking · 2 characters ·"):
             await chat.until(lambda state=state: state in chat.seen[-1])
         await chat.until(lambda: "writing the arguments of read_file · 1.5k characters" in chat.seen[-1])
         await chat.quiet()
