@@ -13,7 +13,6 @@ from agent.cli.group import CliCommand
 from agent.cli.invocation import current
 from agent.importers import FORMATS
 from agent.importers.formats import detect
-from agent.importers.skipped import KNOWLEDGE_HINT, SkipReason, describe_skipped
 from foundation.errors import Misuse, PalimpsestError
 from foundation.privacy import clear
 from foundation.program import PROGRAM
@@ -21,7 +20,6 @@ from memory.scope import MOST_CHARS, SCOPE, checked_scope
 
 if TYPE_CHECKING:  # loaded when something is imported
     from agent.importers.import_files import FilesReport
-    from agent.importers.report import ImportReport
     from agent.services.found_conversations import FoundConversations
     from memory.conversations import Conversations
 
@@ -92,7 +90,8 @@ def command(
             on_entries=progress if is_single else None,
         )
         report = result.report
-        added = add_export_knowledge(memory, invocation.workspace, files, limits) if knowledge else 0
+        if knowledge:
+            result.knowledge = add_export_knowledge(memory, invocation.workspace, files, limits)
         if scope is not None:
             _set_scope(memory.conversations, report.conversations, scope)
         seqs = dict.fromkeys((*report.conversations, *memory.mirrors.missing_of_imports()))
@@ -108,10 +107,6 @@ def command(
         output.narrate(f"… and {hidden:,} more.")
     if report.redacted:
         output.narrate(f"Private spans and secrets that were taken out: {report.redacted:,}.")
-    if knowledge:
-        output.narrate(f"Added to knowledge: {_counted(added, 'text', 'texts')}.")
-    elif any(each.reason is SkipReason.KNOWLEDGE for each in report.skipped):
-        output.narrate(KNOWLEDGE_HINT.format("--knowledge"))
     _print(result, len(files), as_json=invocation.json)
     invocation.status = 1 if report.refused or result.unread else 0
 
@@ -193,42 +188,13 @@ def _print(result: FilesReport, files: int, *, as_json: bool) -> None:
                 ],
                 "files": files,
                 "unchanged": result.unchanged,
+                "knowledge": result.knowledge or 0,
                 "unread": [{"file": str(path), "message": str(error)} for path, error in result.unread],
             }
         )
         return
-    output.line(summary(report))
-    if skipped := describe_skipped(report.skipped):
-        output.line(skipped)
-    if result.unchanged:
-        output.line(f"Not changed since they were imported: {_counted(result.unchanged, 'file', 'files')}.")
-    if result.unread:
-        output.line(f"Files that could not be read: {len(result.unread):,}.")
-
-
-def summary(report: ImportReport) -> str:
-    """The result in a sentence; counts of 0 are omitted."""
-    entries, conversations = report.entries, len(report.conversations)
-    parts = [f"Nothing new in “{report.source}”"]
-    if entries:
-        destination = _counted(conversations, "conversation", "conversations")
-        parts = [f"{_counted(entries, 'entry', 'entries')} in {destination} imported from “{report.source}”"]
-    if report.already:
-        parts.append(f"{report.already:,} {'was' if report.already == 1 else 'were'} there already")
-    if report.refused:
-        parts.append(_counted(report.refused, "line was bad", "lines were bad"))
-    if report.kept_count:
-        parts.append(_counted(report.kept_count, "line was taken in part", "lines were taken in part"))
-    if report.observations:
-        parts.append(f"{_counted(report.observations, 'observation', 'observations')} left out")
-    if report.forgotten:
-        left_out = _counted(report.forgotten, "entry left out, for it was", "entries left out, for they were")
-        parts.append(f"{left_out} forgotten here")
-    return "; ".join(parts) + "."
-
-
-def _counted(count: int, singular: str, plural: str) -> str:
-    return f"{count:,} {singular if count == 1 else plural}"
+    for sentence in result.sentences("`--knowledge`"):
+        output.line(sentence)
 
 
 def _update_mirrors(update: Callable[[int], object], conversations: tuple[int, ...]) -> None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 from agent.commands.command import Command
 from agent.commands.results import Choice, Choices, Outcome, Proposal, TextResult
 from foundation.errors import Misuse
-from foundation.privacy import clear
 from foundation.program import PROGRAM
 from foundation.terminal_text import visible_line
 
@@ -58,7 +57,6 @@ def _import_all(session: Session, source: FoundConversations, on_page: OnPage, w
     """Imports the files; gives a sentence. A file that cannot be read is counted, and the others are imported."""
     from agent.importers.import_files import import_files
     from agent.importers.imported_files import ImportedFiles
-    from agent.importers.skipped import KNOWLEDGE_HINT, SkipReason, describe_skipped
     from agent.services.export_knowledge import add_export_knowledge
 
     memory = session.memory
@@ -66,38 +64,12 @@ def _import_all(session: Session, source: FoundConversations, on_page: OnPage, w
     result = import_files(
         memory, source.files, session.config.imports, marks=marks, form=source.form, named=source.files, on_file=on_page
     )
-    report = result.report
-    for seq in dict.fromkeys((*report.conversations, *memory.mirrors.missing_of_imports())):
-        memory.mirrors.update(seq)
-    entries, already, bad, forgotten = report.entries, report.already, report.refused, report.forgotten
-    destination = _counted(len(report.conversations), "conversation")
-    lines = [f"{_counted(entries, 'entry', 'entries')} in {destination} imported. `/resume` lists them."]
-    if not entries:
-        lines = ["Nothing new."]
-    if already:
-        lines.append(f"Already there: {already:,}.")
-    if result.unchanged:
-        lines.append(f"Not changed since they were imported: {_counted(result.unchanged, 'file')}.")
-    if bad:
-        lines.append(f"Lines that could not be read: {bad:,}.")
-    if forgotten:
-        lines.append(f"Left out, for it was forgotten here: {_counted(forgotten, 'entry', 'entries')}.")
-    if sentence := describe_skipped(report.skipped):
-        lines.append(sentence)
     if with_knowledge:
-        added = add_export_knowledge(memory, session.workspace, source.files, session.config.imports)
-        lines.append(f"Added to knowledge: {_counted(added, 'text')}.")
-    elif any(each.reason is SkipReason.KNOWLEDGE for each in report.skipped):
-        lines.append(KNOWLEDGE_HINT.format(f"`/import {visible_line(source.id)}{_KNOWLEDGE}`"))
-    if result.unread:
-        path, error = result.unread[0]
-        first = clear(f"{visible_line(path.name)}: {visible_line(str(error))}")
-        lines.append(f"Files that could not be read: {len(result.unread):,}; the first is {first}")
-    return " ".join(lines)
-
-
-def _counted(count: int, singular: str, plural: str = "") -> str:
-    return f"{count:,} {singular if count == 1 else plural or f'{singular}s'}"
+        result.knowledge = add_export_knowledge(memory, session.workspace, source.files, session.config.imports)
+    for seq in dict.fromkeys((*result.report.conversations, *memory.mirrors.missing_of_imports())):
+        memory.mirrors.update(seq)
+    sentences = result.sentences(f"`/import {visible_line(source.id)}{_KNOWLEDGE}`")
+    return " ".join([*sentences, "`/resume` lists them."] if result.report.entries else sentences)
 
 
 COMMANDS = (

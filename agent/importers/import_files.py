@@ -12,14 +12,15 @@ from agent.importers.formats import detect, read_file
 from agent.importers.imported_files import ImportedFiles
 from agent.importers.json_array import UnknownFormat
 from agent.importers.opencode import is_storage
-from agent.importers.report import ImportReport
+from agent.importers.report import ImportReport, counted, summary
 from agent.importers.settings import ImportSettings
-from agent.importers.skipped import Skipped
+from agent.importers.skipped import Skipped, SkipReason, describe_skipped
 from agent.importers.store import OnImported, store_all
 from agent.version import version
 from foundation.errors import PalimpsestError
 from foundation.files import resolve_path
 from foundation.privacy import clear
+from foundation.terminal_text import visible_line
 from memory.errors import StoreError
 
 if TYPE_CHECKING:  # the store is loaded when it is opened
@@ -37,6 +38,24 @@ class FilesReport(Struct, kw_only=True):
     report: ImportReport
     unchanged: int = 0  # files
     unread: list[tuple[Path, Exception]] = field(default_factory=list[tuple[Path, Exception]])
+    knowledge: int | None = None  # texts that were added; None where the user did not ask for them
+
+    def sentences(self, knowledge_option: str) -> list[str]:
+        """The result, what was not imported, and the option that imports the rest of an export."""
+        found = [summary(self.report), describe_skipped(self.report.skipped)]
+        if self.unchanged:
+            found.append(f"Not changed since they were imported: {counted(self.unchanged, 'file', 'files')}.")
+        if self.unread:
+            path, error = self.unread[0]
+            first = visible_line(clear(f"{path.name}: {error}"))
+            found.append(f"Files that could not be read: {len(self.unread):,}; the first is {first}")
+        if self.knowledge is not None:
+            found.append(f"Added to knowledge: {counted(self.knowledge, 'text', 'texts')}.")
+        elif any(each.reason is SkipReason.KNOWLEDGE for each in self.report.skipped):
+            found.append(
+                f"The projects and memories of the export were not read. {knowledge_option} adds them to knowledge."
+            )
+        return [sentence for sentence in found if sentence]
 
 
 def files_of(path: Path) -> Iterator[Path]:

@@ -54,3 +54,29 @@ class ImportReport(Struct, frozen=True, kw_only=True):
             reasons=(self.reasons + other.reasons)[:MAX_REPORTED],
             **sums,
         )
+
+
+def summary(report: ImportReport) -> str:
+    """The result in a sentence; counts of 0 are omitted."""
+    entries, conversations = report.entries, len(report.conversations)
+    parts = [f"Nothing new in “{report.source}”"]
+    if entries:
+        destination = counted(conversations, "conversation", "conversations")
+        parts = [f"{counted(entries, 'entry', 'entries')} in {destination} imported from “{report.source}”"]
+    if report.already:
+        parts.append(f"{report.already:,} {'was' if report.already == 1 else 'were'} there already")
+    if report.refused:
+        parts.append(counted(report.refused, "line was bad", "lines were bad"))
+    if report.kept_count:
+        parts.append(counted(report.kept_count, "line was taken in part", "lines were taken in part"))
+    if report.observations:
+        parts.append(f"{counted(report.observations, 'observation', 'observations')} left out")
+    if report.forgotten:
+        left_out = counted(report.forgotten, "entry left out, for it was", "entries left out, for they were")
+        parts.append(f"{left_out} forgotten here")
+    return "; ".join(parts) + "."
+
+
+def counted(count: int, singular: str, plural: str) -> str:
+    """`1 entry`, `2 entries`"""
+    return f"{count:,} {singular if count == 1 else plural}"

@@ -31,9 +31,6 @@ class SkipReason(StrEnum):
     UNKNOWN = "unknown"
 
 
-KNOWLEDGE_HINT: Final = "The projects and memories of the export were not read. {} adds them to knowledge."
-
-
 class Skipped(Struct, frozen=True):
     """A record, or a part of one, that is not imported; or `count` of a kind, with the location of the first."""
 
