@@ -28,6 +28,8 @@ _DATABASE: Final = b"SQLite format 3\0"
 _SESSIONS: Final = "SELECT id, title, parent_id, revert FROM session ORDER BY id"
 _MESSAGES: Final = "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id"
 _MESSAGE_PARTS: Final = "SELECT id, data FROM part WHERE message_id = ? ORDER BY id"
+_NEWER_MESSAGES: Final = """SELECT type, count(*) FROM session_message
+    WHERE session_id NOT IN (SELECT session_id FROM message) GROUP BY type ORDER BY type"""
 _TABLES: Final = ("session", "message", "part")
 _PARTS: Final = dict.fromkeys(
     ("agent", "compaction", "patch", "retry", "snapshot", "step-finish", "step-start", "synthetic text"),
@@ -135,6 +137,9 @@ def _of_database(path: Path) -> Iterator[ParsedRecord]:
                     parts.append((yield from _object(text, f"{location}, part {part}")))
                 messages.append({"info": about | {"id": message}, "parts": parts})
             yield from read_opencode({"info": info, "messages": messages}, location)
+        if database.execute("SELECT 1 FROM sqlite_master WHERE name = 'session_message'").fetchone():
+            for kind, count in database.execute(_NEWER_MESSAGES):
+                yield Skipped("table session_message", f"session_message {kind}", SkipReason.UNKNOWN, count)
 
 
 def _object(text: str | bytes, location: str) -> Generator[ParsedRecord, None, dict[str, Any]]:
