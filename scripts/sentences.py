@@ -1,0 +1,66 @@
+"""Prints the sentences that a user may see: `python -m scripts.sentences [FOLDER …]`, to be read whole.
+
+They are the string literals of two words or more outside docstrings, with `{…}` for what is put in, and the text of
+`--help`. Literals of patterns, SQL and prompts are left out.
+"""
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("agent", "tui", "context", "memory", "models", "foundation")
+_WORDS = re.compile(r"[A-Za-z…]{2,}[ ,.:;·—-]+[A-Za-z…{]")
+_NO_SENTENCE = re.compile(
+    r"^\s*(?:select|insert|update|delete|create|pragma|begin|with) |\\[bdswS]|\(\?|^[\w./*-]+$", re.IGNORECASE
+)
+
+
+def main(folders: list[str]) -> None:
+    for folder in folders or PACKAGES:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            lines = list(sentences(ast.parse(path.read_text("utf-8"))))
+            if lines:
+                print(f"\n# {path.relative_to(ROOT).as_posix()}")  # noqa: T201 (its output)
+            for number, text in lines:
+                print(f"{number}: {text}")  # noqa: T201
+
+
+def sentences(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """The line and the text of each sentence, in order."""
+    docstrings = {id(node) for node in _docstrings(tree)}
+    inner = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in ast.walk(node)}
+    found: list[tuple[int, str]] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            text = "".join(part.value if isinstance(part, ast.Constant) else "{…}" for part in node.values)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in inner | docstrings:
+            text = node.value
+        else:
+            continue
+        if _WORDS.search(text) and not _NO_SENTENCE.search(text):
+            found.append((node.lineno, text.replace("\n", "⏎")))
+    yield from sorted(found)
+
+
+def _docstrings(tree: ast.AST) -> Iterator[ast.Constant]:
+    """Strings that stand alone. Of commands they are the text of `--help`, and so they stay."""
+    for node in ast.walk(tree):
+        is_command = isinstance(node, ast.FunctionDef) and any(
+            "command" in ast.unparse(one) for one in node.decorator_list
+        )
+        for child in (
+            getattr(node, "body", []) if not is_command and isinstance(getattr(node, "body", None), list) else []
+        ):
+            if (
+                isinstance(child, ast.Expr)
+                and isinstance(child.value, ast.Constant)
+                and isinstance(child.value.value, str)
+            ):
+                yield child.value
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
