@@ -13,9 +13,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("agent", "tui", "context", "memory", "models", "foundation")
 _WORDS = re.compile(r"[A-Za-z…]{2,}[ ,.:;·—-]+[A-Za-z…{]")
-_NO_SENTENCE = re.compile(
-    r"^\s*(?:select|insert|update|delete|create|pragma|begin|with) |\\[bdswS]|\(\?|^[\w./*-]+$", re.IGNORECASE
-)
+_SQL = r"^\s*(?:select|insert|update|delete|create|pragma|begin|with) "
+_NO_SENTENCE = re.compile(_SQL + r"|\\[bdswS]|\(\?|^[\w./*-]+$", re.IGNORECASE)
 
 
 def main(folders: list[str]) -> None:
@@ -23,9 +22,9 @@ def main(folders: list[str]) -> None:
         for path in sorted((ROOT / folder).rglob("*.py")):
             lines = list(sentences(ast.parse(path.read_text("utf-8"))))
             if lines:
-                print(f"\n# {path.relative_to(ROOT).as_posix()}")  # noqa: T201 (its output)
+                print(f"\n# {path.relative_to(ROOT).as_posix()}")
             for number, text in lines:
-                print(f"{number}: {text}")  # noqa: T201
+                print(f"{number}: {text}")
 
 
 def sentences(tree: ast.AST) -> Iterator[tuple[int, str]]:
@@ -46,20 +45,18 @@ def sentences(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 
 def _docstrings(tree: ast.AST) -> Iterator[ast.Constant]:
-    """Strings that stand alone. Of commands they are the text of `--help`, and so they stay."""
+    """Strings that stand alone. Those of commands are the text of `--help`, and are not among them."""
+    commands = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and _is_command(node))
+    kept = {id(node.body[0]) for node in commands}
     for node in ast.walk(tree):
-        is_command = isinstance(node, ast.FunctionDef) and any(
-            "command" in ast.unparse(one) for one in node.decorator_list
-        )
-        for child in (
-            getattr(node, "body", []) if not is_command and isinstance(getattr(node, "body", None), list) else []
-        ):
-            if (
-                isinstance(child, ast.Expr)
-                and isinstance(child.value, ast.Constant)
-                and isinstance(child.value.value, str)
-            ):
-                yield child.value
+        if isinstance(node, ast.Expr) and id(node) not in kept:
+            value = node.value
+            if isinstance(value, ast.Constant) and isinstance(value.value, str):
+                yield value
+
+
+def _is_command(node: ast.FunctionDef) -> bool:
+    return any("command" in ast.unparse(decorator) for decorator in node.decorator_list)
 
 
 if __name__ == "__main__":
