@@ -28,6 +28,7 @@ _REASONS: Final = {
     "another branch": "Another branch of the conversation",
 }
 CUT: Final = "cut at the length kept for an answer; say “go on” for more"
+CUT_CALL: Final = "cut at the length kept for an answer, within a tool call: no tool ran · /retry asks again"
 IN_LOOP: Final = "stopped: the model repeated itself · /retry asks again"
 FILTERED: Final = "ended by the service’s filter"
 _IN_PROGRESS: Final = {
@@ -36,7 +37,7 @@ _IN_PROGRESS: Final = {
     AnswerOwner.OTHER_AT_OPENING: OTHER_WINDOW_THEN,
     AnswerOwner.UNKNOWN: OTHER_WINDOW_PERHAPS,
 }
-ENDINGS: Final = {"length": CUT, "filtered": FILTERED, "repetition": IN_LOOP}
+ENDINGS: Final = {"length": CUT, "cut_call": CUT_CALL, "filtered": FILTERED, "repetition": IN_LOOP}
 """Why an answer may be incomplete, by its reason."""
 
 
