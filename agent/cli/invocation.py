@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -71,7 +72,7 @@ class Invocation:
     """The global options and shared resources of a run. The options set it; the commands read it."""
 
     environment: Mapping[str, str]
-    here: Path
+    started_in: Path | None
     home: Path
     open_screen: OpenScreen | None = None
     workspace_flag: Path | None = None
@@ -86,6 +87,19 @@ class Invocation:
     trust_first: bool = False
     status: int = 0
     _access_notice_printed: bool = False
+
+    @cached_property
+    def here(self) -> Path:
+        """The current folder. If it was deleted, the named workspace becomes it. Raises Misuse if none is named."""
+        if self.started_in is not None:
+            return self.started_in
+        named = Path(self.workspace_flag or self.environment.get("PALIMPSEST_WORKSPACE") or "")
+        if not named.is_absolute():
+            hint = "`cd` to a folder that exists, or name a workspace by its full path: --workspace /FOLDER."
+            raise Misuse("No current folder", "The folder that you are in was deleted.", hint)
+        with suppress(OSError):  # `init` has yet to make it
+            os.chdir(named)
+        return named
 
     @property
     def project(self) -> tuple[Path, ...]:

@@ -60,7 +60,7 @@ def opened(root: Path, act: Callable[[PalimpsestApp, Pilot[None]], Any]) -> None
         return 0
 
     run_chat(
-        Invocation(environment=dict(os.environ), here=root, home=root.parent, open_screen=screen, workspace_flag=root),
+        Invocation(environment=dict(os.environ), started_in=root, home=root.parent, open_screen=screen, workspace_flag=root),
         "",
     )
 
@@ -216,7 +216,7 @@ def test_trusted_it_is_written_to_and_not_asked_again(cloned: Path) -> None:
 
     run_chat(
         Invocation(
-            environment=dict(os.environ), here=cloned, home=cloned.parent, open_screen=screen, workspace_flag=cloned
+            environment=dict(os.environ), started_in=cloned, home=cloned.parent, open_screen=screen, workspace_flag=cloned
         ),
         "",
     )
