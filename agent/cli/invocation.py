@@ -231,6 +231,7 @@ class Invocation:
         from agent.session import Session
 
         workspace = self.prepare(for_writing=for_writing)
+        self._ask_for_key()
         session = await asyncio.to_thread(
             Session.open, workspace, self.loaded_config.config, facts=facts, project=self.project
         )
@@ -245,6 +246,20 @@ class Invocation:
             session.memory.close()
             raise
         return session
+
+    def _ask_for_key(self) -> None:
+        """Asks on the terminal for the key that the model needs, and stores it. Raises NoKey without a terminal."""
+        from agent.cli.keys import asked_key
+        from foundation.keys import StoredKeys
+        from models.chat.service_keys import NoKey, require_key
+        from models.chat.spec import parse_spec
+
+        try:
+            require_key(parse_spec(self.loaded_config.config.model), self.environment)
+        except NoKey as error:
+            if not (sys.stdin.isatty() and sys.stderr.isatty()):
+                raise
+            StoredKeys(self.environment).set(error.service, asked_key(error.service))
 
     def _print_access_notice(self, access: WorkspaceAccess | None) -> None:
         """Prints once what of this workspace is not in force, and how to change that."""
