@@ -21,7 +21,7 @@ _AROUND: Final = frozenset({('"', '"'), ("'", "'"), ("`", "`"), ("“", "”"), 
 
 def clean_key(text: str) -> str:
     """The key without the line end, blanks and quotation marks that files and clipboards put around it."""
-    key = text.strip()
+    key = text.strip().lstrip("\ufeff").strip()
     return key[1:-1].strip() if len(key) > 1 and (key[0], key[-1]) in _AROUND else key
 
 
