@@ -88,7 +88,9 @@ def test_a_keyring_holds_the_key_and_the_file_only_its_name(
     assert keys.get("api.openai.com") == KEY
 
 
-@pytest.mark.parametrize("bad", ["", "  \n", "sk-äbc", "sk-“abc", "sk-abc def", "sk-abc\x00", "sk-abc\nX-Other: 1", "sk-\x7f"])
+@pytest.mark.parametrize(
+    "bad", ["", "  \n", "sk-äbc", "sk-“abc", "sk-abc def", "sk-abc\x00", "sk-abc\nX-Other: 1", "sk-\x7f"]
+)
 def test_a_key_that_cannot_be_sent_is_refused_and_never_shown(keys: StoredKeys, bad: str) -> None:
     with pytest.raises(Misuse) as raised:
         keys.set("api.openai.com", bad)

@@ -107,7 +107,9 @@ def test_a_stored_key_is_sent_and_a_server_that_echoes_it_does_not_get_it_shown(
 
 @pytest.mark.parametrize("provider", ["openai", "ollama", "lmstudio", "llamacpp", "anthropic"])
 def test_an_address_of_the_internet_is_never_to_be_started(provider: str) -> None:
-    far, near = (Endpoint(provider, "m", f"{address}/v1") for address in ("https://api.example.org", "http://127.0.0.1:1"))
+    far, near = (
+        Endpoint(provider, "m", f"{address}/v1") for address in ("https://api.example.org", "http://127.0.0.1:1")
+    )
     for error in (refused_error(far, "no route"), timeout_error(far, "connect", 5)):
         assert "tart" not in error.hint and "server runs" not in error.hint
         assert "network" in error.hint
