@@ -15,6 +15,7 @@ _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s|(?<=[。！？])")
 def short_title(text: str) -> str:
     """The first sentence of the first line without its polite opening, cut at a word."""
     line = " ".join(text.split("\n", 1)[0].split())
-    title = _SENTENCE_END.split(line[match.end() :] if (match := _OPENING.match(line)) else line, maxsplit=1)[0] or line
-    title = title[:1].upper() + title[1:]
+    if (match := _OPENING.match(line)) and match.end() < len(line):
+        line = line[match.end()].upper() + line[match.end() + 1 :]
+    title = _SENTENCE_END.split(line, maxsplit=1)[0]
     return title if len(title) <= MAX_CHARS else title[:MAX_CHARS].rsplit(" ", 1)[0] + "…"

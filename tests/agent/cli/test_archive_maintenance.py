@@ -203,12 +203,13 @@ def test_repack_packs_tighter_and_says_so(run: Run, tmp_path: Path) -> None:
     assert run("check").status == 0
 
 
-def test_the_layout_that_was_chosen_is_said_in_one_line(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "long.txt").write_text("".join(f"{n}: boats in the harbour\n" for n in range(900)))
-    said = run("archive", str(tmp_path / "long.txt")).err
-    (line,) = [line for line in said.splitlines() if line.startswith("Mode auto: ")]
-    assert "in cells of 6×12 are the cheapest that deepseek-ocr reads: " in line and "in base pages of 8×16." in line
-    assert "Mode auto" not in run("archive", str(tmp_path / "long.txt"), "--mode", "base").err
+def test_conversations_that_would_grow_stay_as_text(talked: Run) -> None:
+    tried = talked("archive", "--older-than", "0d")
+    assert "stays: pages would take more tokens than its text" in tried.out
+    assert "would take more tokens as pages and stay as text; --growing archives them too" in tried.err
+    assert talked("archive", "--list", "--json").json["archives"] == []
+    assert talked("archive", "--growing", "--older-than", "0d").status == 0
+    assert talked("archive", "--list", "--json").json["archives"]
 
 
 def test_a_mode_as_the_second_word_is_answered_with_what_to_write(run: Run) -> None:
