@@ -21,7 +21,10 @@ _KINDS: Final = (
 _ENTITY: Final = (
     "What names a flight, date, money, person, place, url, file or version: the kind, the thing, or kind:thing."
 )
-_AROUND: Final = "What was said around a moment, around a hit (its id), or in the conversation of the `best` hit of QUERY, oldest first."
+_AROUND: Final = (
+    "What was said around a moment, around a hit (its id), or in the conversation of the `best` hit of QUERY, "
+    "oldest first."
+)
 
 
 class SearchOptions(

