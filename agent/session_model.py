@@ -61,7 +61,7 @@ class SessionModel:
             self._takes_tools = self.model.profile.tools
 
     async def use(self, spec: str, *, as_default: bool = True) -> Profile:
-        """Switches to the model `spec`. Raises Misuse, and keeps the current one, for an unknown model; NoKey.
+        """Switches to the model `spec`. Raises Misuse, and keeps the current one, for an unknown model; MissingKey.
 
         `as_default`: the person chose it, so it is the default from now on, tools are offered to it natively again,
         and a window that was learned for it is forgotten.

@@ -248,15 +248,15 @@ class Invocation:
         return session
 
     def _ask_for_key(self) -> None:
-        """Asks on the terminal for the key that the model needs, and stores it. Raises NoKey without a terminal."""
+        """Asks on the terminal for the key that the model needs, and stores it. Raises MissingKey without a terminal."""
         from agent.cli.keys import asked_key
         from foundation.keys import StoredKeys
-        from models.chat.service_keys import NoKey, require_key
+        from models.chat.service_keys import MissingKey, require_key
         from models.chat.spec import parse_spec
 
         try:
             require_key(parse_spec(self.loaded_config.config.model), self.environment)
-        except NoKey as error:
+        except MissingKey as error:
             if not (sys.stdin.isatty() and sys.stderr.isatty()):
                 raise
             StoredKeys(self.environment).set(error.service, asked_key(error.service))

@@ -9,7 +9,7 @@ from models.chat.quirks import is_service
 from models.chat.spec import DEFAULT_ADDRESS, ModelSpec, address_of, key_of, service_at, with_scheme
 
 
-class NoKey(PalimpsestError):
+class MissingKey(PalimpsestError):
     """A service needs a key, and there is none."""
 
     code = "no_key"
@@ -33,7 +33,7 @@ def service_of(spec: ModelSpec, env: Mapping[str, str]) -> str:
 
 
 def require_key(spec: ModelSpec, env: Mapping[str, str]) -> None:
-    """Raises NoKey for a model of a service that is known to need a key, if none is set or stored."""
+    """Raises MissingKey for a model of a service that is known to need a key, if none is set or stored."""
     service = service_of(spec, env)
     if service and is_service(urlsplit(address_of(spec, env)).hostname or "") and not key_of(spec, env):
-        raise NoKey(service)
+        raise MissingKey(service)

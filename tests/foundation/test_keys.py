@@ -1,5 +1,6 @@
 """Keys of services: stored in the keyring or a private file, cleaned, and in no error text."""
 
+import importlib
 import os
 import stat
 import sys
@@ -56,9 +57,7 @@ def keyring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[object]
     folder.mkdir()
     (folder / "keyring.py").write_text(LIBRARY)
     monkeypatch.syspath_prepend(folder)
-    import keyring  # pyright: ignore[reportMissingImports]
-
-    yield keyring
+    yield importlib.import_module("keyring")
     sys.modules.pop("keyring", None)
 
 

@@ -22,7 +22,7 @@ from agent.commands.results import (
 )
 from foundation.errors import PalimpsestError
 from foundation.terminal_text import visible
-from models.chat.service_keys import NoKey
+from models.chat.service_keys import MissingKey
 from tui.chat.background import PageProgress
 from tui.chat.port import ChatPort, CommandChat
 from tui.widgets.transcript.focus import focus_targets
@@ -69,7 +69,7 @@ class CommandView:
             await self._open(line, OpenNamedScreen("context", arguments.strip(), printed))
             return
         outcome = await registry.run(self._chat.session, line)
-        no_key = isinstance(outcome, CommandFailed) and isinstance(outcome.error, NoKey) and outcome.error
+        no_key = isinstance(outcome, CommandFailed) and isinstance(outcome.error, MissingKey) and outcome.error
         if no_key and (stored := await self._view.ask_key(no_key.service, self._chat.session)):
             self._view.transcript.interject(MutedLine(stored, gap=True))
             outcome = await registry.run(self._chat.session, line)

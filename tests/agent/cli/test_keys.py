@@ -10,7 +10,7 @@ from typing import ClassVar
 import pytest
 
 from models.chat.errors import Endpoint, refused_error, timeout_error
-from models.chat.service_keys import NoKey, require_key, service_of
+from models.chat.service_keys import MissingKey, require_key, service_of
 from models.chat.spec import key_of, parse_spec
 from tests.agent.conftest import Run
 
@@ -64,7 +64,7 @@ def test_a_key_goes_to_its_own_service_and_never_unencrypted_over_the_internet(r
     assert service_of(parse_spec("openai:m@http://api.openai.com/v1"), environment) == ""
     require_key(parse_spec("openai:gpt-4o"), environment)
     require_key(parse_spec("openai:m@https://models.example.org/v1"), environment)  # it may need none
-    with pytest.raises(NoKey, match=r"openrouter\.ai needs a key"):
+    with pytest.raises(MissingKey, match=r"openrouter\.ai needs a key"):
         require_key(parse_spec("openai:m@https://openrouter.ai/api/v1"), environment)
 
 
