@@ -248,7 +248,7 @@ class Invocation:
         return session
 
     def _ask_for_key(self) -> None:
-        """Asks on the terminal for the key that the model needs, and stores it. Raises MissingKey without a terminal."""
+        """Asks on the terminal for the key that the model needs, and stores it; without one raises MissingKey."""
         from agent.cli.keys import asked_key
         from foundation.keys import StoredKeys
         from models.chat.service_keys import MissingKey, require_key
