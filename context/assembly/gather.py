@@ -93,7 +93,7 @@ def gather_tail(
         *instruction_pieces(rules),
         *intent_pieces(intents),
         *(knowledge_pieces() if turn.brought is not None else ()),
-        *hook_pieces(turn.hook_text),
+        *hook_pieces(turn.hook_text, turn.notes),
     )
     parts = TailInput(
         tools=_with_nonce((tools,), nonce) if tools else (),
