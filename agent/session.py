@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from msgspec.structs import replace
 
@@ -31,6 +31,7 @@ from agent.mcp.turn_tools import refresh_tools
 from agent.permissions.policy import Policy
 from agent.permissions.rules import RuleSet
 from agent.permissions.stored_rules import stored_rules
+from agent.project.open import open_project
 from agent.session_model import SessionModel, opened_model
 from agent.session_tools import session_toolbox
 from agent.spending.budget import SpendingBudget
@@ -55,13 +56,10 @@ from foundation.paths import Workspace
 from memory.access import refuse_read_only
 from memory.memory import Memory
 from memory.records import STEERS, Conversation
-from models.chat.detect import detect
+from models.chat.detect import DetectedModel, detect
 from models.chat.port import ChatModel, Profile
 from models.messages import Fact, RecalledSpan
 from models.ocr.open import image_text_reader
-
-if TYPE_CHECKING:
-    from models.chat.detect import DetectedModel
 
 CLOSING_WAIT = 5.0  # seconds that closing waits for the turn, and for background work
 
@@ -112,6 +110,7 @@ class Session:
         self.background = Scheduler(self.jobs.all, workspace.own, lambda: self.busy, self._report_working)
         self.project = ProjectFolders(project or (workspace.root,), workspace.root)
         self.context.state.has_file = self.project.has_file
+        self.instructions = open_project(self.context, self.project.root, workspace, config.environment)
         self.servers = open_servers(config.mcp, config.tools, config.environment, self.project.folders)
         mode, folder = lambda: self.permissions.mode.value, self.project.root
         self.hooks = SessionHooks(config.hooks, config.environment, folder, self._conversation_id, mode)
@@ -318,7 +317,7 @@ class Session:
         await self.warm_up.stop()
         return await self._model.use(spec)
 
-    async def models(self) -> "list[DetectedModel]":
+    async def models(self) -> list[DetectedModel]:
         """The available models: those of servers on this machine, and those that a key in the environment opens."""
         return await detect(self.config.environment, settings=self.config.models)
 

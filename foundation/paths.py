@@ -247,6 +247,12 @@ def user_config_dir() -> Path:
     return user_config_path(APP, appauthor=False)
 
 
+def home_shortened(path: Path) -> str:
+    """The path as it is shown: with `~` for the home folder."""
+    home = Path.home()
+    return str(Path("~", path.relative_to(home))) if path.is_relative_to(home) else str(path)
+
+
 def expand_home(path: str | Path) -> Path:
     """The path with `~` or `~user` as that home folder; as it is where there is no such user."""
     return Path(os.path.expanduser(path))  # noqa: PTH111 - Path.expanduser raises a RuntimeError there

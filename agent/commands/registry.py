@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import unicodedata
 from typing import TYPE_CHECKING
 
 from agent.commands import (
@@ -21,6 +22,7 @@ from agent.commands import (
     switches,
     tree,
 )
+from agent.commands.chinese_names import CHINESE_NAMES
 from agent.commands.command import Command
 from agent.commands.results import CommandFailed, Outcome, Proposal, TextResult
 from foundation.errors import Misuse, PalimpsestError
@@ -64,7 +66,8 @@ _COMMANDS: tuple[Command, ...] = (
     *screens.COMMANDS,
     *program.COMMANDS,
 )
-_BY_NAME = {name: command for command in _COMMANDS for name in (command.name, *command.aliases)}
+_NAMED = {name: command for command in _COMMANDS for name in (command.name, *command.aliases)}
+_BY_NAME = _NAMED | {name: _NAMED[command] for name, command in CHINESE_NAMES.items()}
 
 
 def all() -> tuple[Command, ...]:  # noqa: A001 - `registry.all()` is the face that screens read
@@ -72,14 +75,26 @@ def all() -> tuple[Command, ...]:  # noqa: A001 - `registry.all()` is the face t
     return _COMMANDS
 
 
+def with_slash(text: str) -> str:
+    """The text with an ASCII slash and command name where it begins with a full-width slash: `／ｈｅｌｐ` → `/help`."""
+    if not text.startswith("／"):
+        return text
+    name = text.split(maxsplit=1)[0]
+    return unicodedata.normalize("NFKC", name) + text[len(name) :]
+
+
 def find(name: str) -> Command | None:
     """The command with this name or alias, with or without its slash."""
-    return _BY_NAME.get(name.removeprefix("/").lower())
+    return _BY_NAME.get(_typed(name))
+
+
+def _typed(name: str) -> str:
+    return unicodedata.normalize("NFKC", name).removeprefix("/").lower()
 
 
 def complete(prefix: str) -> tuple[Command, ...]:
     """Completions of `prefix`, best first: by name, by alias, then by letters in order."""
-    lowered = prefix.removeprefix("/").lower()
+    lowered = _typed(prefix)
     ranks = [(rank, command) for command in _COMMANDS if (rank := _rank(command, lowered)) is not None]
     return tuple(command for _, command in sorted(ranks, key=lambda ranked: ranked[0]))
 
@@ -113,7 +128,7 @@ NEAR = 0.65  # how alike two names must be for one to be suggested: `nosuch` is 
 
 
 def _unknown(name: str) -> Misuse:
-    lowered = name.removeprefix("/").lower()
+    lowered = _typed(name)
     begun = [known for known in _BY_NAME if len(lowered) > 1 and known.startswith(lowered)]
     similar = begun or difflib.get_close_matches(lowered, list(_BY_NAME), n=1, cutoff=NEAR)
     hint = f"Did you mean /{_BY_NAME[similar[0]].name}?" if similar else "/help lists the commands."
@@ -124,7 +139,7 @@ def _rank(command: Command, typed: str) -> int | None:
     names = (command.name, *command.aliases)
     if command.name.startswith(typed):
         return 0
-    if any(name.startswith(typed) for name in names):
+    if any(name.startswith(typed) and _BY_NAME[name] is command for name in (*names, *CHINESE_NAMES)):
         return 1
     return 2 if any(_is_subsequence(typed, name) for name in names) else None
 

@@ -207,7 +207,7 @@ class LineController:
     async def _handle(self, message: QueuedMessage) -> bool:
         """Handles one message and says its errors. False where it got no answer."""
         self._is_answered = True
-        text = message.text
+        text = registry.with_slash(message.text)
         if message.id in self._queued:
             self._queued.discard(message.id)
             self.output.say(f"You: {without_pastes(text, message.pastes)}")
