@@ -1,6 +1,6 @@
-"""Generates the command manual, docs/commands.md, from the help of the commands and settings.
+"""Generates the command manual, docs/reference/commands.md, from the help of the commands and settings.
 
-python -m agent.command_manual > docs/commands.md
+python -m agent.command_manual > docs/reference/commands.md
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Records docs/first-session.md's pictures: `python -m scripts.record_session docs/session`.
+"""Records docs/reference/first-session.md's pictures: `python -m scripts.record_session docs/session`.
 
 One real session from an empty folder on: the real program, the real memory, and a real llama.cpp server whose tiny
 model is scripted, so that it says the same words each time.

@@ -169,7 +169,7 @@ class PalimpsestApp(ChangesOnlyApp):
     @work(exclusive=True, group="palette")
     async def _show_palette(self) -> None:
         from tui.palette.key_rows import key_rows
-        from tui.palette.rows import command_rows, session_rows, setting_rows, theme_rows
+        from tui.palette.rows import command_rows, first_rows, session_rows, setting_rows, theme_rows
 
         if self.screen is not self.chat:
             return
@@ -177,7 +177,8 @@ class PalimpsestApp(ChangesOnlyApp):
         of_session = await session_rows(controller.session) if controller else []
         actions = [row for row in key_rows(self.chat) if row.action and row.id]
         rows = [*command_rows(), *of_session, *actions, *setting_rows(), *theme_rows(self.available_themes)]
-        await self._choose("Palette", lambda: rows, "Enter does it · Esc leaves · F1 lists the keys")
+        note = f"type to find all {len(rows):,} · Enter does it · Esc leaves · F1 lists the keys"
+        await self._choose("Palette", lambda: rows, note, first=first_rows(rows))
 
     async def _choose(
         self,
@@ -185,6 +186,7 @@ class PalimpsestApp(ChangesOnlyApp):
         rows: "Callable[[], list[PaletteRow]]",
         note: str,
         type_on: "Prompt | None" = None,
+        first: "Sequence[PaletteRow]" = (),
     ) -> None:
         """Shows the rows and does what is chosen; closes a list that is open instead."""
         from tui.palette.screen import PaletteScreen
@@ -192,7 +194,7 @@ class PalimpsestApp(ChangesOnlyApp):
         if isinstance(self.screen, PaletteScreen):
             self.screen.dismiss(None)
             return
-        screen = PaletteScreen(title, rows(), note, type_on)
+        screen = PaletteScreen(title, rows(), note, type_on, first)
         row = await self.push_screen_wait(screen)
         if type_on and not screen.is_typed_on and self.chat.prompt.text == "?":  # it was no text
             self.chat.prompt.clear()

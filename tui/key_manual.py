@@ -1,4 +1,4 @@
-"""Prints docs/keys.md, the keys of every screen, from their bindings: `python -m tui.key_manual > docs/keys.md`."""
+"""Prints docs/reference/keys.md, the keys of every screen, from their bindings: `python -m tui.key_manual > docs/reference/keys.md`."""
 
 import sys
 from collections.abc import Iterator, Sequence

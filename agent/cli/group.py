@@ -15,6 +15,7 @@ from foundation.paths import expand_home
 from foundation.program import PROGRAM, own_command
 
 F = TypeVar("F", bound=Callable[..., Any])
+LIST = "list"
 
 
 class CliCommand(click.Command):
@@ -49,13 +50,17 @@ class TextCommand(CliCommand):
 
 
 class CliGroup(click.Group):
-    """A command with subcommands and the global options."""
+    """A command with subcommands and the global options. Without a subcommand it is its `list`, if it has one."""
 
     command_class = CliCommand
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.params.extend(global_options(with_json=True))
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        names_nothing = not args or (args[0].startswith("-") and not set(args) & {*self.commands, "-h", "--help"})
+        return super().parse_args(ctx, [LIST, *args] if names_nothing and LIST in self.commands else args)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

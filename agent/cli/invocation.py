@@ -74,7 +74,7 @@ class Invocation:
     """The global options and shared resources of a run. The options set it; the commands read it."""
 
     environment: Mapping[str, str]
-    here: Path
+    started_in: Path | None
     home: Path
     open_screen: OpenScreen | None = None
     workspace_flag: Path | None = None
@@ -89,6 +89,19 @@ class Invocation:
     trust_first: bool = False
     status: int = 0
     _access_notice_printed: bool = False
+
+    @cached_property
+    def here(self) -> Path:
+        """The current folder. If it was deleted, the named workspace becomes it. Raises Misuse if none is named."""
+        if self.started_in is not None:
+            return self.started_in
+        named = Path(self.workspace_flag or self.environment.get("PALIMPSEST_WORKSPACE") or "")
+        if not named.is_absolute():
+            hint = "`cd` to a folder that exists, or name a workspace by its full path: --workspace /FOLDER."
+            raise Misuse("No current folder", "The folder that you are in was deleted.", hint)
+        with suppress(OSError):  # `init` has yet to make it
+            os.chdir(named)
+        return named
 
     @property
     def project(self) -> tuple[Path, ...]:
@@ -220,6 +233,7 @@ class Invocation:
         from agent.session import Session
 
         workspace = self.prepare(for_writing=for_writing)
+        self._ask_for_key()
         session = await asyncio.to_thread(
             Session.open, workspace, self.loaded_config.config, facts=facts, project=self.project
         )
@@ -234,6 +248,20 @@ class Invocation:
             session.memory.close()
             raise
         return session
+
+    def _ask_for_key(self) -> None:
+        """Asks on the terminal for the key that the model needs, and stores it; without one raises MissingKey."""
+        from agent.cli.keys import asked_key
+        from foundation.keys import StoredKeys
+        from models.chat.service_keys import MissingKey, require_key
+        from models.chat.spec import parse_spec
+
+        try:
+            require_key(parse_spec(self.loaded_config.config.model), self.environment)
+        except MissingKey as error:
+            if not (sys.stdin.isatty() and sys.stderr.isatty()):
+                raise
+            StoredKeys(self.environment).set(error.service, asked_key(error.service))
 
     def _print_access_notice(self, access: WorkspaceAccess | None) -> None:
         """Prints once what of this workspace is not in force, and how to change that."""

@@ -22,8 +22,8 @@ from agent.commands.results import (
 from agent.commands.tables import report_markdown
 from foundation.errors import Misuse
 from foundation.figures import percent
+from foundation.paths import Workspace
 from foundation.terminal_text import visible, visible_code_line
-from foundation.workspace_trust import trust_command
 
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from agent.session import Session
@@ -190,17 +190,26 @@ async def _jobs(session: Session, rest: str) -> Outcome:
     return TextResult("\n".join(lines) or "No command was started in the background.")
 
 
-async def _trust(session: Session, _rest: str) -> Outcome:
+async def _trust(session: Session, rest: str) -> Outcome:
     workspace, access = session.workspace, session.memory.access
-    command = f"`{trust_command(workspace)}`"
+    if rest not in {"", "yes"}:
+        raise Misuse(
+            "Not understood", f"/trust {visible(rest)}", "/trust shows what is not in force; /trust yes trusts."
+        )
+    if rest:
+        from agent.services.trust import trust_workspace
+
+        await asyncio.to_thread(trust_workspace, Workspace(workspace.root), session.config.environment)
     if workspace.is_read_only:
-        return TextResult(f"This workspace is open read-only. If it is yours: {command}, then open the chat again.")
+        how = "trusted now" if rest else "open read-only. If it is yours: /trust yes"
+        return TextResult(f"This workspace is {how}, then open the chat again.")
     if access and (changed := await asyncio.to_thread(access.changed)):
         names = ", ".join(f"`{visible(name)}`" for name in changed)
         return TextResult(
-            f"This workspace is trusted. New or changed since, and not in force: {names}. To allow: {command}"
+            f"This workspace is trusted. New or changed since, and not in force: {names}. /trust yes allows them."
         )
-    return TextResult("This workspace is trusted, and all that it brings is in force.")
+    later = "; changed settings and hooks hold from the next start" if rest else ""
+    return TextResult(f"This workspace is trusted, and all that it brings is in force{later}.")
 
 
 async def _init(session: Session, rest: str) -> Outcome:
@@ -276,7 +285,8 @@ COMMANDS = (
     ),
     Command(
         name="trust",
-        summary="Show whether the workspace is trusted, and what is not in force.",
+        summary="Show what of the workspace is not trusted and not in force, or trust it all.",
+        usage="[yes]",
         beside_turns=True,
         run=_trust,
     ),

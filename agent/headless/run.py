@@ -307,7 +307,7 @@ def _apply(session: Session, options: HeadlessOptions) -> None:
         raise Misuse(
             "No price",
             f"--max-cost needs the price of {profile.spec}, and none is set.",
-            "Set models.prices in the configuration (docs/spending.md), or use --max-tokens.",
+            "Set models.prices in the configuration (docs/reference/spending.md), or use --max-tokens.",
         )
 
 

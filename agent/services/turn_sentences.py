@@ -3,7 +3,6 @@
 from typing import Final, cast
 
 from context.report import Reduction
-from foundation.figures import likelihood_percent
 from foundation.terminal_text import visible_line
 from memory.records import FAILURE, STEERS, AnswerOwner, Entry
 from models.messages import RecalledSpan
@@ -74,10 +73,8 @@ def _capitalised(reason: str) -> str:
 
 
 def recalled_line(span: RecalledSpan, beside: int) -> str:
-    """`[Boat · user · e_4kx7…] exact · 62 % · 2 beside it`."""
+    """`[Boat · user · e_4kx7…] exact · 2 beside it`."""
     details = [f"{span.citation} {span.trust.value}"]
-    if span.likelihood:
-        details.append(likelihood_percent(span.likelihood))
     if span.superseded:
         details.append(f"superseded on {span.superseded}")
     if span.off_branch:

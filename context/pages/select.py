@@ -227,7 +227,7 @@ def redundant_summaries(
     return tuple(redundant)
 
 
-CHARACTERS_A_TOKEN = 4.63  # English by DeepSeek's tokenizer (docs/pages.md)
+CHARACTERS_A_TOKEN = 4.63  # English by DeepSeek's tokenizer (docs/reference/pages.md)
 GAIN = 2.0  # the newest pages get the larger cells where these still save half
 
 

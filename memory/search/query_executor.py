@@ -121,7 +121,10 @@ class QueryExecutor:
         return self._index.building
 
     def _around(self, query: Query, around: datetime | str) -> SearchResults:
-        """The timeline around a moment, an entry or the query's best hit. A query with text is searched near it."""
+        """The timeline around a moment, an entry or the query's best hit, then in its conversation.
+
+        A query with text is searched near a moment or an entry.
+        """
         began, text = perf_counter(), query.text
         if around == BEST:
             best = self.query(best_of(query))
@@ -133,6 +136,8 @@ class QueryExecutor:
             if query.wording.question:
                 return self.query(near_moment(query, moment_of(target)))
         query = neighbours_query(query)
+        if around == BEST and isinstance(target, Entry):
+            query = replace(query, among=frozenset({target.conversation_seq}))
         with self._lock:
             sources, notes = self._sources(query)
             anchor = timeline_anchor(target, notes)

@@ -90,4 +90,4 @@ NOT_KNOWN: dict[str, Breaking] = {
     "strings in a list": _broken(16, '", "', '["{}"]'),
     "words between": _broken(16, "\nand then\n"),
 }
-"""Breakings in which most tokens are not known. They are named in docs/privacy.md."""
+"""Breakings in which most tokens are not known. They are named in docs/reference/privacy.md."""

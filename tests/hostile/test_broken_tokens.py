@@ -19,7 +19,7 @@ WELL_KNOWN = (
     *("github-pat", "gitlab-pat", "npm-access-token", "xai", "nvidia", "anthropic", "openai", "groq", "netlify"),
     *("tailscale", "docker", "vault", "aws-amazon-bedrock-api-key-long-lived"),
 )
-MOST_KEPT = 0.12  # of all kinds in all breakings: docs/privacy.md names the kinds
+MOST_KEPT = 0.12  # of all kinds in all breakings: docs/reference/privacy.md names the kinds
 _JOINTS = re.compile(r"\x1b\[[0-9;]*m|<w?br/?>|\\n|[\s=\"'+>\\|│.&_#/*\xad\u200b-]|(?<=\s)\d+(?=\s)")
 
 

@@ -1,10 +1,10 @@
-"""Each complaint of docs/screen-complaints.md names a test that there is, or says why it cannot occur."""
+"""Each complaint of tests/tui/screen-complaints.md names a test that there is, or says why it cannot occur."""
 
 import re
 
 from tests.paths import ROOT
 
-PAGE = (ROOT / "docs" / "screen-complaints.md").read_text("utf-8")
+PAGE = (ROOT / "tests" / "tui" / "screen-complaints.md").read_text("utf-8")
 ROWS = [line for line in PAGE.splitlines() if line.startswith("| ") and not line.startswith("| complaint")]
 
 

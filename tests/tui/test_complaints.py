@@ -1,4 +1,4 @@
-"""What people complain of in terminal chats, each as a test. docs/screen-complaints.md lists all of them."""
+"""What people complain of in terminal chats, each as a test. tests/tui/screen-complaints.md lists all of them."""
 
 import re
 import sys

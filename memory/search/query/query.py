@@ -51,8 +51,9 @@ class Query(Struct, frozen=True, kw_only=True):
     conversation, ranked by their own terms and not by those of the whole conversation; 0 for any number.
     `types`, `concepts`, `files` and `entities` are tags: an entry must have one of each that is given.
     `exact`: the passage itself must hold each term of the text. `newest`: in order of time, not of relevance.
-    `around` lists the timeline of a moment, of the entry with that id, or of the best hit (BEST), oldest first, with
-    `before` and `after` entries around it. `latest`: only the so many most recently updated conversations; without
+    `around` lists the timeline of a moment, of the entry with that id, or of the best hit within its conversation
+    (BEST), oldest first, with `before` and `after` entries around it. `latest`: only the so many most recently updated
+    conversations; without
     text, one conversation after the other, each in order of time. `without` names signals of the ranking that are
     switched off. Quotes and dashes in the text are operators (query/syntax.py), unless `as_it_stands`.
     `filters_decide`: the text only ranks what passes the filters, and leaves none of it out.

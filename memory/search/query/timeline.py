@@ -1,4 +1,4 @@
-"""Timelines: entries around a moment, an entry, a page or a note, across all conversations, in order of time.
+"""Timelines: entries around a moment, an entry, a page or a note, or in the conversation of the best hit, by time.
 
 Date-only questions: `last March`, `what did we talk about two weeks ago?`, 上个月说了什么. No answer holds their words:
 the entries of those days are the answer. A greeting of the day is no such question where a message is searched as it

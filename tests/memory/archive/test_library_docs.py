@@ -1,4 +1,4 @@
-"""The example of docs/archive.md does what it says."""
+"""The example of docs/reference/archive.md does what it says."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 from tests.paths import ROOT
 
-DOCS = ROOT / "docs" / "archive.md"
+DOCS = ROOT / "docs" / "reference" / "archive.md"
 
 
 def test_the_example_in_the_docs_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
