@@ -137,7 +137,8 @@ def markdown_pieces(memory: Memory, conversation: Conversation, on_trouble: OnTr
 def _markdown_message(exported: ExportedEntry) -> str:
     entry = exported.entry
     end = "" if entry.complete else "\n*(cut off here)*\n"
-    heading = f"\n## {_speaker(entry)} · {iso(entry.time)[:16].replace('T', ' ')}\n\n"
+    when = f" · {iso(entry.said_at)[:16].replace('T', ' ')}" if entry.said_at else ""
+    heading = f"\n## {_speaker(entry)}{when}\n\n"
     if not exported.exact:
         heading += "*(approximate: what stands here is damaged, and not to the letter what was said)*\n\n"
     if entry.kind is EntryKind.TOOL_RESULT:

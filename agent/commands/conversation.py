@@ -92,7 +92,8 @@ async def _branch(session: Session, ref: str) -> Outcome:
 async def _own_messages(session: Session) -> Outcome:
     messages = await session.branch.own_messages(MAX_LISTED)
     items = tuple(
-        Choice(entry.id, first_line(text), iso(entry.time)[:16].replace("T", " ")) for entry, text in messages
+        Choice(entry.id, first_line(text), iso(entry.said_at)[:16].replace("T", " ") if entry.said_at else "")
+        for entry, text in messages
     )
     return Choices("Branch from", items, "/branch") if items else TextResult("There is nothing to branch from yet.")
 
