@@ -165,12 +165,11 @@ class FileExists(Misuse):
 def export_to_file(memory: Memory, conversation: Conversation, name: str, *, overwrite: bool = False) -> Path:
     """Writes the conversation in the format of the suffix (.jsonl, else Markdown).
 
-    The default name is `<conversation id>.md` in the workspace's root. Raises FileExists where a file is in the way,
-    unless it is to `overwrite` it.
+    The default name is `<conversation id>.md`; a relative name is below the current folder. Raises FileExists where a
+    file is in the way, unless it is to `overwrite` it.
     """
     path = expand_home(name) if name else Path(memory.mirrors.file_name(conversation))
-    if not path.is_absolute():
-        path = memory.workspace.root / path
+    path = Path.cwd() / path
     try:
         _check_free(path, overwrite=overwrite)
         write_atomically(resolve_path(path.parent) / path.name, as_given(_exported(memory, conversation, path.suffix)))

@@ -168,6 +168,7 @@ class PalimpsestApp(ChangesOnlyApp):
 
     @work(exclusive=True, group="palette")
     async def _show_palette(self) -> None:
+        from agent.commands import registry
         from tui.palette.key_rows import key_rows
         from tui.palette.rows import command_rows, session_rows, setting_rows, theme_rows
 
@@ -175,6 +176,8 @@ class PalimpsestApp(ChangesOnlyApp):
             return
         controller = self.chat.controller
         of_session = await session_rows(controller.session) if controller else []
+        if controller:
+            await registry.refresh(controller.session)
         actions = [row for row in key_rows(self.chat) if row.action and row.id]
         rows = [*command_rows(), *of_session, *actions, *setting_rows(), *theme_rows(self.available_themes)]
         await self._choose("Palette", lambda: rows, "Enter does it · Esc leaves · F1 lists the keys")

@@ -77,6 +77,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(name="mode", summary="Say what tools may do without asking.", usage="[MODE]", beside_turns=True, run=_mode),
     Command(
         name="permissions",
+        aliases=("approvals", "allowed-tools"),
         summary="Show the rules of what tools may do, add one for the session, or test one.",
         keys="m the next mode, a adds a rule, Enter changes one, d removes it, t tests a line, Esc leaves.",
         usage="[allow|ask|deny|remove RULE, test COMMAND]",

@@ -1,20 +1,34 @@
-"""Consent to the MCP servers of a project: a store in the user's own configuration folder, never in a project.
+"""Consent to what a project brings: a store in the user's own configuration folder, never in a project.
 
-Consent is to one definition of one server in one folder: what changed since is asked again.
+Consent is to one definition of one MCP server, or one content of an instruction file, in one folder. The user is asked
+again about what changed since.
 """
 
 import os
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 from msgspec import Struct
 
-from agent.mcp.server_spec import ConfiguredServer
 from foundation.errors import TemporaryFailure
 from foundation.files import FileLock, LockTimeout, make_private_folder, read_bytes, resolve_path, write_atomically
 from foundation.typed_json import decode_json
 
 _LOCK_SECONDS = 10
+
+
+class ProjectItem(Protocol):
+    """What the user consents to: `digest` is that of its definition or content."""
+
+    @property
+    def folder(self) -> str: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def digest(self) -> str: ...
 
 
 class ServerConsent(Struct, frozen=True, kw_only=True):
@@ -38,29 +52,29 @@ class ConsentStore:
     def __init__(self, folder: Path) -> None:
         self._path = resolve_path(folder / "mcp-consents.json")
 
-    def answer(self, server: ConfiguredServer) -> bool | None:
+    def answer(self, item: ProjectItem) -> bool | None:
         """Whether this very definition is allowed in its folder; None where its owner was not asked."""
         return next(
             (
                 consent.allowed
                 for consent in self._records()
-                if (consent.folder, consent.inode, consent.name, consent.digest) == _key(server)
+                if (consent.folder, consent.inode, consent.name, consent.digest) == _key(item)
             ),
             None,
         )
 
-    def is_changed(self, server: ConfiguredServer) -> bool:
+    def is_changed(self, item: ProjectItem) -> bool:
         """Whether another definition of that name was allowed in its folder."""
-        folder, inode, name, digest = _key(server)
+        folder, inode, name, digest = _key(item)
         return any(
             consent.allowed and consent.digest != digest
             for consent in self._records()
             if (consent.folder, consent.inode, consent.name) == (folder, inode, name)
         )
 
-    def record(self, server: ConfiguredServer, *, allowed: bool) -> None:
+    def record(self, item: ProjectItem, *, allowed: bool) -> None:
         """Stores the answer in place of an earlier one for that name. Raises TemporaryFailure."""
-        folder, inode, name, digest = _key(server)
+        folder, inode, name, digest = _key(item)
         make_private_folder(self._path.parent)
         try:
             with FileLock(self._path.with_name("mcp-consents.lock"), timeout=_LOCK_SECONDS):
@@ -80,10 +94,10 @@ class ConsentStore:
             return ()
 
 
-def _key(server: ConfiguredServer) -> tuple[str, int, str, str]:
-    folder = os.path.realpath(server.folder)
+def _key(item: ProjectItem) -> tuple[str, int, str, str]:
+    folder = os.path.realpath(item.folder)
     try:
         inode = Path(folder).stat().st_ino
     except OSError:
         inode = 0
-    return folder, inode, server.name, server.digest
+    return folder, inode, item.name, item.digest
