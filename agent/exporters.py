@@ -22,6 +22,7 @@ from foundation.errors import Misuse
 from foundation.files import exists, is_file, resolve_path, write_atomically
 from foundation.paths import expand_home
 from foundation.privacy import as_given
+from foundation.terminal_text import fenced
 from foundation.trust import Trust
 from memory.observations.observation import is_made
 from memory.records import Conversation, Entry, EntryKind
@@ -131,7 +132,7 @@ def markdown_pieces(memory: Memory, conversation: Conversation, on_trouble: OnTr
         if exported.entry.seq in branch:
             yield _markdown_message(exported)
             for call in memory.conversations.interrupted_calls(exported.entry):
-                yield f"\n{_fenced(described(call))}\n*({INTERRUPTED})*\n"
+                yield f"\n{fenced(described(call))}\n*({INTERRUPTED})*\n"
 
 
 def _markdown_message(exported: ExportedEntry) -> str:
@@ -141,21 +142,13 @@ def _markdown_message(exported: ExportedEntry) -> str:
     if not exported.exact:
         heading += "*(approximate: what stands here is damaged, and not to the letter what was said)*\n\n"
     if entry.kind is EntryKind.TOOL_RESULT:
-        return heading + _fenced(exported.text) + end
+        return heading + fenced(exported.text) + end
     attached = "".join(f"\n*Attached: {name}*\n" for name in entry.meta.get("attachments", []))
     return heading + exported.text.rstrip("\n") + "\n" + end + attached
 
 
 def _speaker(entry: Entry) -> str:
     return " ".join((entry.speaker or _NAMES[entry.role.value]).split())
-
-
-def _fenced(text: str) -> str:
-    """The text as a code block, with a fence longer than any within it."""
-    fence = "```"
-    while fence in text:
-        fence += "`"
-    return f"{fence}text\n{text.rstrip()}\n{fence}\n"
 
 
 class FileExists(Misuse):

@@ -67,6 +67,10 @@ async def open_program_screen(
 
             spec = await app_of(screen).push_screen_wait(ModelsScreen(SessionModels(session)))
             return f"/model {spec}" if spec else ""
+        case "changes":
+            from tui.overview.changes_screen import ChangesScreen
+
+            await app_of(screen).push_screen_wait(ChangesScreen(session))
         case "permissions":
             from tui.overview.permissions_screen import PermissionsScreen
 
