@@ -68,9 +68,9 @@ async def open_program_screen(
             spec = await app_of(screen).push_screen_wait(ModelsScreen(SessionModels(session)))
             return f"/model {spec}" if spec else ""
         case "changes":
-            from tui.overview.changes_screen import ChangesScreen
+            from tui.overview.changes_screen import ChangedFilesScreen
 
-            await app_of(screen).push_screen_wait(ChangesScreen(session))
+            await app_of(screen).push_screen_wait(ChangedFilesScreen(session))
         case "permissions":
             from tui.overview.permissions_screen import PermissionsScreen
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _EMPTY = "No tool has changed a file in this conversation, or the changes were undone."
 
 
-class ChangesScreen(ListScreen[None]):
+class ChangedFilesScreen(ListScreen[None]):
     """The files of the session's conversation."""
 
     heading = "Changes"

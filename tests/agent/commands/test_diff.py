@@ -1,6 +1,7 @@
 """/diff shows what tools changed in the conversation, /add-dir adds a folder for the session."""
 
 import json
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -64,7 +65,8 @@ async def test_an_added_folder_is_read_and_written_by_tools(session: Session, tm
     assert str(other) in await text_of(session, f"/add-dir {other}")
     action = call(session, "read_file", {"path": str(other / "a.txt")})
     assert session.permissions.decide(action).verdict is Verdict.ALLOW
-    assert other in session.commands.sandbox._folders.writable  # pyright: ignore[reportPrivateUsage]
+    session.commands.run(f"touch {other}/made", 20, threading.Event(), print)
+    assert (other / "made").exists()
     assert str(other) in await text_of(session, "/status")
 
 
@@ -83,13 +85,8 @@ async def test_a_file_outside_asks_and_a_link_to_it_does_not(session: Session, t
     action = call(session, "read_file", {"path": str(tmp_path / "outside.txt")})
     decision = session.permissions.decide(action)
     assert (decision.verdict, "outside the project" in decision.reason) == (Verdict.ASK, True)
-    for path in (
-        "link.txt",
-        str(project / "link.txt"),
-        "../outside.txt",
-        f"{tmp_path}/.palimpsest/cold.db",
-        "/proc/self/environ",
-    ):
+    own = (f"{tmp_path}/.palimpsest/cold.db", "/proc/self/environ")
+    for path in ("link.txt", str(project / "link.txt"), "../outside.txt", *own):
         with pytest.raises(ToolFailure, match=r"not in the project|own state"):
             call(session, "read_file", {"path": path})
     with pytest.raises(ToolFailure, match="not in the project"):
