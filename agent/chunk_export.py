@@ -1,10 +1,12 @@
 """Export of conversations as the memory files that `agent.importers.chunks` reads.
 
 `chunks/{id}_chunk_001.json` holds the full records of CHUNK_ENTRIES entries, oldest first and on every branch;
-`summaries/{id}_summary_001.json` one summary; `{id}_index.json` what there is. All are printable ASCII.
+`summaries/{id}_summary_001.json` one summary; `{id}_index.json` what there is. All are UTF-8; characters that no screen
+shows are escaped.
 """
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,9 @@ from foundation.privacy import as_given
 from memory.memory import Memory
 from memory.records import CHUNK_ENTRIES, UNDOES, Conversation, Entry, EntryKind
 from memory.turn_summaries import TURNS, covered_ids
+
+_UNREADABLE = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]")
+"""Characters of controls, directions and no width, and half characters."""
 
 
 def write_chunks(memory: Memory, conversation: Conversation, folder: Path, on_trouble: OnTrouble | None = None) -> Path:
@@ -110,5 +115,6 @@ def _covered(memory: Memory, summary: Entry) -> list[str]:
 
 
 def _write(path: Path, value: dict[str, Any]) -> None:
-    text = json.dumps({"schema": 1, **value}, ensure_ascii=True, indent=1).replace("\x7f", "\\u007f") + "\n"
+    text = json.dumps({"schema": 1, **value}, ensure_ascii=False, indent=1) + "\n"
+    text = _UNREADABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
     write_atomically(path, as_given(text))  # stored text was cleared when it was stored

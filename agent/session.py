@@ -31,6 +31,7 @@ from agent.mcp.turn_tools import refresh_tools
 from agent.permissions.policy import Policy
 from agent.permissions.rules import RuleSet
 from agent.permissions.stored_rules import stored_rules
+from agent.project.open import open_project
 from agent.session_model import SessionModel, opened_model
 from agent.session_tools import session_toolbox
 from agent.spending.budget import SpendingBudget
@@ -112,6 +113,7 @@ class Session:
         self.background = Scheduler(self.jobs.all, workspace.own, lambda: self.busy, self._report_working)
         self.project = ProjectFolders(project or (workspace.root,), workspace.root)
         self.context.state.has_file = self.project.has_file
+        self.instructions = open_project(self.context, self.project.root, workspace, config.environment)
         self.servers = open_servers(config.mcp, config.tools, config.environment, self.project.folders)
         mode, folder = lambda: self.permissions.mode.value, self.project.root
         self.hooks = SessionHooks(config.hooks, config.environment, folder, self._conversation_id, mode)
@@ -272,6 +274,7 @@ class Session:
             summaries=self._summaries,
             hooks=self.hooks,
             steering=self.steering,
+            notes=lambda: (*self.permissions.mode.instructions, *self.commands.ended_notes()),
             warnings=lambda: (
                 *self.offer.take_omitted(self._conversation_id(), model.profile),
                 *memory.vault.troubles(),

@@ -10,6 +10,7 @@ from agent.config.used_models import GROWTH, WINDOW_FOR, LearnedWindow, UsedMode
 from agent.events import AnswerStored, ContextOverflowed, ContextReady, SessionEvent, UsageKnown
 from models.chat.open import open_model
 from models.chat.port import ChatModel, Profile
+from models.chat.service_keys import require_key
 from models.chat.spec import address_of, parse_spec
 from models.messages import Usage
 
@@ -60,11 +61,13 @@ class SessionModel:
             self._takes_tools = self.model.profile.tools
 
     async def use(self, spec: str, *, as_default: bool = True) -> Profile:
-        """Switches to the model `spec`. Raises Misuse, and keeps the current one, for an unknown model.
+        """Switches to the model `spec`. Raises Misuse, and keeps the current one, for an unknown model; MissingKey.
 
         `as_default`: the person chose it, so it is the default from now on, tools are offered to it natively again,
         and a window that was learned for it is forgotten.
         """
+        if as_default:
+            await asyncio.to_thread(require_key, parse_spec(spec), self._config.environment)
         model = await asyncio.to_thread(opened_model, self._config, spec, None if as_default else self.used)
         old, self.model = self.model, model
         await old.close()

@@ -51,6 +51,7 @@ class EpochState(Struct, frozen=True, kw_only=True):
     in_head: tuple[str, ...] = ()  # ids of the notes that the head holds
     summary: int | None = None  # seq of the newest summary in view
     reading: str = ""  # what switches leave of the past (context.assembly.past)
+    day: str = ""  # the date in the head
     told: dict[str, ReportedChange] = msgspec.field(default_factory=dict)
     pages: tuple[PageRecipe, ...] = ()  # in view, oldest first
     pages_digest: str = ""  # of the bytes of the pages
@@ -137,7 +138,7 @@ def reason_to_end(state: EpochState, current: EpochBasis) -> str:
         return "the model's window is smaller"
     if state.tools != current.tools:
         return "the tools changed"
-    edited = [name for name in current.files if state.files.get(name) != current.files[name]]
+    edited = [name for name in current.files if state.files.get(name, "") != current.files[name]]
     if edited:
         return f"{' and '.join(edited)} changed"
     return _reason_of_past(state, current)

@@ -8,6 +8,9 @@ from msgspec import Struct
 LAST_CONVERSATION = "last conversation"
 """The name of the source that the summary of the last conversation is, in stored epochs as well."""
 
+ENVIRONMENT = "environment"
+"""The name of the source that the line on date, folder and system is, in stored epochs as well."""
+
 INDEX = "observations"
 """The name of the source that the index of observations is; memory.cold.epoch_copies finds it in stored epochs."""
 

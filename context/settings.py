@@ -43,6 +43,10 @@ class ContextSettings(Struct, frozen=True, kw_only=True):
             "all.",
         ),
     ] = 0
+    carry_summary: Annotated[
+        bool,
+        Meta(description="Whether a new conversation begins with a summary of the last one; off begins without it."),
+    ] = False
     scope: Annotated[
         str,
         Meta(

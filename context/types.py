@@ -58,6 +58,7 @@ class Turn(Struct, frozen=True, kw_only=True):
     entry: int | None = None
     continuing: bool = False
     steers: bool = False
+    notes: tuple[str, ...] = ()  # what the program tells the model with the message
     uncompacted: bool = False  # a compaction was refused: the request is made without
 
     @property

@@ -140,6 +140,11 @@ class Workspace(Struct, frozen=True):
         return self.state / "forgotten"
 
     @property
+    def imported_files(self) -> Path:
+        """Marks of the files that were imported, by hashes alone."""
+        return self.state / "imported-files"
+
+    @property
     def page_cache(self) -> Path:
         return self.own / "pages"
 
@@ -240,6 +245,12 @@ def is_draft_name(name: str) -> bool:
 def user_config_dir() -> Path:
     """The user's own configuration folder where no variable names another."""
     return user_config_path(APP, appauthor=False)
+
+
+def home_shortened(path: Path) -> str:
+    """The path as it is shown: with `~` for the home folder."""
+    home = Path.home()
+    return str(Path("~", path.relative_to(home))) if path.is_relative_to(home) else str(path)
 
 
 def expand_home(path: str | Path) -> Path:

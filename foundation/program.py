@@ -1,7 +1,7 @@
 """The command that started this program, for the commands that hints and messages print.
 
-After `python3 run.py` there is no command `palimpsest`. A printed command must work where it is read, and be short, so
-each is built from `PROGRAM` or by `own_command`.
+After `python3 run.py` there is no command `palimpsest`. Each printed command is built from `PROGRAM` or by
+`own_command`; an error says how to type it where the script is not on the PATH.
 """
 
 import os
@@ -50,9 +50,19 @@ def _without_suffix(path: str | Path) -> Path:
     return Path(path).resolve().with_suffix("")
 
 
-PROGRAM: Final = started_by(sys.orig_argv, sys.argv, os.environ)
+TYPED: Final = started_by(sys.orig_argv, sys.argv, os.environ)
+"""The command that works where the program was started."""
 
 
-def own_command(*words: str) -> str:
+def short_command(typed: str) -> str:
+    """`palimpsest` for a script that is named by its path; any other command as it is."""
+    name = typed.replace("\\", "/").rpartition("/")[2].strip("'\"").removesuffix(".exe")
+    return name if name in _SCRIPTS else typed
+
+
+PROGRAM: Final = short_command(TYPED)
+
+
+def own_command(*words: str, program: str = PROGRAM) -> str:
     """A command of this program, its words quoted for the shell: `palimpsest -r 'c1; touch x'`."""
-    return " ".join([PROGRAM, *map(shell_quote, words)])
+    return " ".join([program, *map(shell_quote, words)])

@@ -222,10 +222,13 @@ class AnalysedTerms(Protocol):
 class EntryAnalyser(Protocol):
     """An entry's text, speaker and meta to its terms; passed in, so that the store need not know how words are found.
 
-    Of meta only what an entry is marked with is looked at: `type`, `concepts` and `files`.
+    Of meta only what an entry is marked with is looked at: `type`, `concepts` and `files`. `at` is when a message was
+    sent, from which its relative dates count; None for other kinds, whose text may be of any time.
     """
 
-    def __call__(self, text: str, speaker: str, meta: Mapping[str, Any] | None = None, /) -> AnalysedTerms: ...
+    def __call__(
+        self, text: str, speaker: str, meta: Mapping[str, Any] | None = None, at: datetime | None = None, /
+    ) -> AnalysedTerms: ...
 
 
 class WorkspaceAnalyser(EntryAnalyser, Protocol):

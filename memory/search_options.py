@@ -22,7 +22,8 @@ _ENTITY: Final = (
     "What names a flight, date, money, person, place, url, file or version: the kind, the thing, or kind:thing."
 )
 _AROUND: Final = (
-    "What was said around a moment, around a hit (its id), or around the `best` hit of QUERY, oldest first."
+    "What was said around a moment, around a hit (its id), or in the conversation of the `best` hit of QUERY, "
+    "oldest first."
 )
 
 

@@ -39,7 +39,8 @@ class RecalledSpan(Struct, frozen=True, tag="recalled"):
     passage that it stands next to in one run of turns. `off_branch`: it is on a branch that the conversation left.
     `dates` are the offsets behind its relative dates, and these dates written out: what a model reads beside the text.
     `unverified`: the assistant's own answer, for which nothing was recalled and no tool ran. `guide`: the line behind
-    its block, which says what to do with the passages.
+    its block, which says what to do with the passages. `is_dated`: it is of the date that the message names.
+    `asked`: the question right before it, which it answers.
     """
 
     text: str
@@ -58,6 +59,8 @@ class RecalledSpan(Struct, frozen=True, tag="recalled"):
     dates: tuple[tuple[int, str], ...] = ()
     unverified: bool = False
     guide: str = ""
+    is_dated: bool = False
+    asked: str = ""
 
     @property
     def trust_label(self) -> str:

@@ -170,7 +170,7 @@ class PalimpsestApp(ChangesOnlyApp):
     async def _show_palette(self) -> None:
         from agent.commands import registry
         from tui.palette.key_rows import key_rows
-        from tui.palette.rows import command_rows, session_rows, setting_rows, theme_rows
+        from tui.palette.rows import command_rows, first_rows, session_rows, setting_rows, theme_rows
 
         if self.screen is not self.chat:
             return
@@ -180,7 +180,8 @@ class PalimpsestApp(ChangesOnlyApp):
             await registry.refresh(controller.session)
         actions = [row for row in key_rows(self.chat) if row.action and row.id]
         rows = [*command_rows(), *of_session, *actions, *setting_rows(), *theme_rows(self.available_themes)]
-        await self._choose("Palette", lambda: rows, "Enter does it · Esc leaves · F1 lists the keys")
+        note = f"type to find all {len(rows):,} · Enter does it · Esc leaves · F1 lists the keys"
+        await self._choose("Palette", lambda: rows, note, first=first_rows(rows))
 
     async def _choose(
         self,
@@ -188,6 +189,7 @@ class PalimpsestApp(ChangesOnlyApp):
         rows: "Callable[[], list[PaletteRow]]",
         note: str,
         type_on: "Prompt | None" = None,
+        first: "Sequence[PaletteRow]" = (),
     ) -> None:
         """Shows the rows and does what is chosen; closes a list that is open instead."""
         from tui.palette.screen import PaletteScreen
@@ -195,7 +197,7 @@ class PalimpsestApp(ChangesOnlyApp):
         if isinstance(self.screen, PaletteScreen):
             self.screen.dismiss(None)
             return
-        screen = PaletteScreen(title, rows(), note, type_on)
+        screen = PaletteScreen(title, rows(), note, type_on, first)
         row = await self.push_screen_wait(screen)
         if type_on and not screen.is_typed_on and self.chat.prompt.text == "?":  # it was no text
             self.chat.prompt.clear()

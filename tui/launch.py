@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from agent.cli import output
 from agent.cli.launch import LaunchOptions
 from foundation.paths import config_dir
-from foundation.program import own_command
+from foundation.program import TYPED, own_command
 from tui.app import PalimpsestApp
 from tui.chat.start import ChatStart
 from tui.full_collections import FullCollections
@@ -36,7 +36,7 @@ def run_chat(options: LaunchOptions, ground: TerminalGround | None = None) -> in
     if app.chat.resumable_id:
         workspace = ("--workspace", options.workspace_flag) if options.workspace_flag else ()
         with suppress(OSError):  # the terminal may be closed
-            output.narrate(f"Continue it with: {own_command(*workspace, '-r', app.chat.resumable_id)}")
+            output.narrate(f"Continue it with: {own_command(*workspace, '-r', app.chat.resumable_id, program=TYPED)}")
     if app.error is not None:
         raise app.error
     return app.exit_status

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,7 @@ from foundation.program import PROGRAM
 
 if TYPE_CHECKING:  # the drawing of pages is loaded when there is a text
     from agent.services.archive import FileArchiveResult
+    from memory.memory import Memory
 
 MODES = ("auto", "tiny", "small", "base", "large")
 EPILOG = """\b
@@ -55,6 +57,7 @@ palimpsest archive -- --odd-name.txt
 @click.option("--redact", is_flag=True, help="Take secrets and private spans out.")
 @click.option("--list", "listing", is_flag=True, help="List what was archived.")
 @click.option("--older-than", metavar="AGE", help="Archive what was not touched for 30d, 2w, 6m, or since a date.")
+@click.option("--growing", is_flag=True, help="Also archive what takes more tokens as pages than as text.")
 @click.option("--dry-run", is_flag=True, help="With --older-than: say what would leave, and do nothing.")
 @click.option("--tag", nargs=2, metavar="LABEL TAG", help="Tag an archive, by its label or #number.")
 @click.option("--untag", nargs=2, metavar="LABEL TAG", help="Take a tag off.")
@@ -74,6 +77,7 @@ def command(
     layout: str | None,
     redact: bool,
     dry_run: bool,
+    growing: bool,
     **actions: Any,
 ) -> None:
     """Turn FILE (or - for standard input) into page images that can be read back to the letter.
@@ -86,12 +90,14 @@ def command(
     if layout and folder is None:
         raise Misuse("Nothing to lay out", "--layout goes with --png DIR.", f"--png pages --layout {layout}")
     if action := _chosen_action(actions, file, dry_run):
-        _run_action(invocation, action, actions[action], dry_run)
+        _run_action(invocation, action, actions[action], dry_run=dry_run, growing=growing)
         return
     if file is None:
         raise Misuse("Nothing to archive", "Name a file, or - for standard input.", f"{PROGRAM} archive notes.txt")
     text, name = _text(file, invocation.loaded_config.config.archive.max_file_mb)
     with invocation.memory(for_writing=True) as memory, output.Progress("pages") as progress:
+        if not growing and sys.stdin.isatty() and sys.stderr.isatty():
+            _ask_where_it_grows(memory, text)
         result = archive_text(
             memory,
             text,
@@ -104,6 +110,15 @@ def command(
         )
     copies = (draw_natural if layout == "natural" else copy_pictures)(result, folder) if folder else ()
     _print(invocation, result, copies)
+
+
+def _ask_where_it_grows(memory: Memory, text: str) -> None:
+    """Asks before a text is archived that takes more tokens as pages. Raises click.Abort for a no."""
+    from memory.pages.cost.text_tokens import estimate_tokens
+
+    tokens, pages = estimate_tokens(text), memory.vault.choose_layout(text).tokens
+    if pages > tokens:
+        output.confirm(f"It takes {tokens:,} tokens as text, and {pages:,} as pages. Archive it all the same?")
 
 
 def _one_file(files: tuple[str, ...]) -> str | None:
@@ -131,7 +146,7 @@ def _chosen_action(actions: dict[str, Any], file: str | None, dry_run: bool) -> 
     return chosen[0] if chosen else ""
 
 
-def _run_action(invocation: Invocation, name: str, value: Any, dry_run: bool) -> None:
+def _run_action(invocation: Invocation, name: str, value: Any, *, dry_run: bool, growing: bool) -> None:
     from agent.cli import archive_maintenance  # not for the help
 
     match name:
@@ -140,7 +155,7 @@ def _run_action(invocation: Invocation, name: str, value: Any, dry_run: bool) ->
         case "listing":
             archive_maintenance.list_all(invocation)
         case "older_than":
-            archive_maintenance.older_than(invocation, value, dry_run)
+            archive_maintenance.older_than(invocation, value, dry_run=dry_run, growing=growing)
         case "repack":
             archive_maintenance.repack(invocation)
         case _:
@@ -181,8 +196,6 @@ def _print(invocation: Invocation, result: FileArchiveResult, copies: tuple[Path
     ]
     output.table(rows, ("PAGE", "MODE", "CHARS", "TEXT TOKENS", "VISION TOKENS", "PNG"))
     output.narrate(archive_sentence(result))
-    if result.choice:
-        output.narrate(result.choice.sentence)
     if result.text_path:
         output.narrate(f"The text stands in {result.text_path}.")
     for path in copies:

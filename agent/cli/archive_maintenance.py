@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent.cli import output
 from agent.cli.invocation import Invocation
-from agent.services.archive_older import aging_sentence, archive_older, damage_sentences
+from agent.services.archive_older import GROWS, aging_sentence, archive_older, damage_sentences
 from foundation.clock import SystemClock, iso
 from foundation.errors import Misuse
 from foundation.privacy import as_made
@@ -96,11 +96,11 @@ def _pin_conversation(invocation: Invocation, memory: Memory, ref: str, *, pinne
     return True
 
 
-def older_than(invocation: Invocation, age: str, dry_run: bool) -> None:
+def older_than(invocation: Invocation, age: str, *, dry_run: bool, growing: bool) -> None:
     """Archives conversations that were not touched since then."""
     before = parse_moment(age, SystemClock().now())
     with invocation.memory(for_writing=not dry_run) as memory, output.Progress("pages") as progress:
-        aging = archive_older(memory, before, dry_run=dry_run, on_page=progress)
+        aging = archive_older(memory, before, dry_run=dry_run, growing=growing, on_page=progress)
     for sentence in damage_sentences(aging):
         output.narrate(sentence)
     invocation.status = 1 if aging.met_damage else 0
@@ -122,6 +122,8 @@ def older_than(invocation: Invocation, age: str, dry_run: bool) -> None:
     if rows:
         output.table(rows, ("LAST ACTIVE", "ENTRIES", "PAGES", "TEXT TOKENS", "VISION TOKENS", "", "CONVERSATION"))
     output.narrate(aging_sentence(aging))
+    if grows := sum(aged.spared == GROWS for aged in aging.conversations):
+        output.narrate(f"{grows:,} would take more tokens as pages and stay as text; --growing archives them too.")
 
 
 def repack(invocation: Invocation) -> None:

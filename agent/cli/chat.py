@@ -65,11 +65,14 @@ def run_chat(invocation: Invocation, message: str) -> None:
         return
     from agent.headless.run import answer
 
-    piped = piped_input() or ""
+    piped = piped_input(INPUT_S if invocation.prompt.strip() else None) or ""
     text = _with_input(invocation.prompt, piped)
     invocation.status = asyncio.run(
         answer(invocation.session, text, options, here=invocation.here, mentions=invocation.prompt, piped=piped)
     )
+
+
+INPUT_S = 10.0  # how long a message that has words waits for standard input
 
 
 def _open_screen(invocation: Invocation, message: str) -> None:

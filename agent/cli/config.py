@@ -8,6 +8,7 @@ import click
 from agent.cli import output
 from agent.cli.group import CliGroup, nearest
 from agent.cli.invocation import Invocation, NoWorkspace, current
+from agent.config.common_settings import COMMON
 from agent.config.config import ConfigProblem, LoadedConfig, check_file, read_config, user_config
 from agent.config.edit import parse_value
 from agent.config.secrets import without_secrets
@@ -15,7 +16,7 @@ from agent.config.settings import Setting, all_settings, json_schema, value_of
 from agent.services.settings import save_settings, settings_file
 from agent.services.trust import trust_workspace
 from foundation.errors import Misuse
-from foundation.program import PROGRAM
+from foundation.program import PROGRAM, own_command
 from foundation.workspace_trust import trust_command, trust_store
 
 
@@ -50,6 +51,26 @@ def show(name: str | None) -> None:
         return
     rows = [(s.name, _value_text(_value_shown(reading, s)), reading.origins[s.name]) for s in all_settings().values()]
     output.table(rows, ("SETTING", "VALUE", "SET BY"))
+    _print_problems(reading)
+
+
+@command.command("list")
+@click.option("--all", "every", is_flag=True, help="Every setting.")
+def list_(every: bool) -> None:
+    """List the settings that people change most, with what they do."""
+    invocation = current()
+    reading = _reading(invocation)
+    settings = [all_settings()[name] for name in (all_settings() if every else COMMON)]
+    if invocation.json:
+        output.json_object({"settings": [_setting_object(reading, setting) for setting in settings]})
+        return
+    rows = [
+        (COMMON.get(s.name, ""), s.name, _value_text(_value_shown(reading, s)) or "(empty)", s.sentence)
+        for s in settings
+    ]
+    output.table(rows, ("SETTING", "NAME", "VALUE", "WHAT IT DOES"))
+    if not every:
+        output.narrate(f"`{own_command('config', 'list', '--all')}` lists all {len(all_settings())}.")
     _print_problems(reading)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import click
@@ -26,12 +27,14 @@ def command(text: str) -> None:
     Files named with @ go along, as in the chat; one outside the project that would be asked about is not read. No
     model is called and nothing is stored. With -c or -r it is the request within that conversation.
     """
+    from agent.services.context_view import own_label
+
     invocation = current()
     report = asyncio.run(_report(invocation, text))
     if invocation.json:
         output.json_object(report.as_json())
         return
-    _print(report)
+    _print(report, own_label(invocation.workspace))
 
 
 async def _report(invocation: Invocation, text: str) -> ContextReport:
@@ -42,12 +45,14 @@ async def _report(invocation: Invocation, text: str) -> ContextReport:
         files, refusals = await previewed_attachments(session, text, invocation.here)
         for sentence in refusals:
             output.narrate(sentence)
+        for notice in await asyncio.to_thread(session.context.reload):
+            output.narrate(str(notice))
         return await session.context_report(text, files)
     finally:
         await session.close()
 
 
-def _print(report: ContextReport) -> None:
+def _print(report: ContextReport, labels: Mapping[str, str]) -> None:
     output.line(f"{report.model}: {report.total_tokens:,} of {report.budget:,} tokens ({percent(report.filled)})")
     output.line(f"window {report.window:,}, of which {report.reserve:,} are kept for the answer")
     output.line()
@@ -56,7 +61,7 @@ def _print(report: ContextReport) -> None:
             layer.name,
             f"{layer.tokens:,}",
             f"{layer.budget:,}",
-            ", ".join(f"{s.name} {s.tokens:,}" for s in layer.sources),
+            ", ".join(f"{labels.get(s.name, s.name)} {s.tokens:,}" for s in layer.sources),
         )
         for layer in report.layers
     ]

@@ -45,10 +45,10 @@ def list_(limit: int, page: int, label: str | None) -> None:
         output.json_object({"conversations": [conversation_object(conversation) for conversation in conversations]})
         return
     rows = [
-        (conversation.id, iso(conversation.updated)[:16].replace("T", " "), conversation.source, conversation.title)
+        (iso(conversation.updated)[:16].replace("T", " "), conversation.title, conversation.source, conversation.id)
         for conversation in conversations
     ]
-    output.table(rows, ("ID", "UPDATED", "SOURCE", "TITLE"))
+    output.table(rows, ("UPDATED", "TITLE", "SOURCE", "ID"))
 
 
 @command.command()

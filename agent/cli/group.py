@@ -9,11 +9,13 @@ from typing import Any, NoReturn, TypeVar
 import click
 
 from agent.cli.invocation import Invocation, current
+from agent.commands.chinese_names import CHINESE_NAMES
 from foundation.errors import Misuse
 from foundation.paths import expand_home
 from foundation.program import PROGRAM, own_command
 
 F = TypeVar("F", bound=Callable[..., Any])
+LIST = "list"
 
 
 class CliCommand(click.Command):
@@ -48,13 +50,17 @@ class TextCommand(CliCommand):
 
 
 class CliGroup(click.Group):
-    """A command with subcommands and the global options."""
+    """A command with subcommands and the global options. Without a subcommand it is its `list`, if it has one."""
 
     command_class = CliCommand
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.params.extend(global_options(with_json=True))
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        names_nothing = not args or (args[0].startswith("-") and not set(args) & {*self.commands, "-h", "--help"})
+        return super().parse_args(ctx, [LIST, *args] if names_nothing and LIST in self.commands else args)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -115,7 +121,7 @@ class LazyGroup(CliGroup):
 
 def nearest(word: str, names: list[str]) -> str | None:
     """The command name that a single word probably misspells; None for none."""
-    lowered = word.lower()
+    lowered = CHINESE_NAMES.get(word, word.lower())
     if not lowered or any(letter.isspace() for letter in word):
         return None
     if len(lowered) >= 4 and (completions := [name for name in names if name.startswith(lowered)]):

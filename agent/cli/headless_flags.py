@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 FORMATS: Final = ("text", "json", "stream-json")
-MODES: Final = ("ask", "read-only", "edit", "auto")
+MODES: Final = ("ask", "read-only", "edit", "auto", "plan")
 
 
 def headless_options(function: F) -> F:

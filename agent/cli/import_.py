@@ -13,13 +13,14 @@ from agent.cli.group import CliCommand
 from agent.cli.invocation import current
 from agent.importers import FORMATS
 from agent.importers.formats import detect, holds_chunks, read_file
+from agent.importers.skipped import describe_skipped
 from foundation.errors import Misuse, PalimpsestError
 from foundation.files import resolve_path
 from foundation.privacy import clear
 from memory.scope import MOST_CHARS, SCOPE, checked_scope
 
 if TYPE_CHECKING:  # loaded when something is imported
-    from agent.importers.store import ImportReport
+    from agent.importers.report import ImportReport
     from memory.conversations import Conversations
 
 
@@ -122,10 +123,16 @@ def _print(report: ImportReport, *, as_json: bool) -> None:
                 "taken_out": report.redacted,
                 "observations": report.observations,
                 "forgotten": report.forgotten,
+                "skipped": [
+                    {"reason": each.reason, "kind": each.kind, "count": each.count, "first": each.location}
+                    for each in report.skipped
+                ],
             }
         )
         return
     output.line(summary(report))
+    if skipped := describe_skipped(report.skipped):
+        output.line(skipped)
 
 
 def summary(report: ImportReport) -> str:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
+import threading
 from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -71,7 +74,7 @@ class Invocation:
     """The global options and shared resources of a run. The options set it; the commands read it."""
 
     environment: Mapping[str, str]
-    here: Path
+    started_in: Path | None
     home: Path
     open_screen: OpenScreen | None = None
     workspace_flag: Path | None = None
@@ -86,6 +89,19 @@ class Invocation:
     trust_first: bool = False
     status: int = 0
     _access_notice_printed: bool = False
+
+    @cached_property
+    def here(self) -> Path:
+        """The current folder. If it was deleted, the named workspace becomes it. Raises Misuse if none is named."""
+        if self.started_in is not None:
+            return self.started_in
+        named = Path(self.workspace_flag or self.environment.get("PALIMPSEST_WORKSPACE") or "")
+        if not named.is_absolute():
+            hint = "`cd` to a folder that exists, or name a workspace by its full path: --workspace /FOLDER."
+            raise Misuse("No current folder", "The folder that you are in was deleted.", hint)
+        with suppress(OSError):  # `init` has yet to make it
+            os.chdir(named)
+        return named
 
     @property
     def project(self) -> tuple[Path, ...]:
@@ -217,6 +233,7 @@ class Invocation:
         from agent.session import Session
 
         workspace = self.prepare(for_writing=for_writing)
+        self._ask_for_key()
         session = await asyncio.to_thread(
             Session.open, workspace, self.loaded_config.config, facts=facts, project=self.project
         )
@@ -231,6 +248,20 @@ class Invocation:
             session.memory.close()
             raise
         return session
+
+    def _ask_for_key(self) -> None:
+        """Asks on the terminal for the key that the model needs, and stores it; without one raises MissingKey."""
+        from agent.cli.keys import asked_key
+        from foundation.keys import StoredKeys
+        from models.chat.service_keys import MissingKey, require_key
+        from models.chat.spec import parse_spec
+
+        try:
+            require_key(parse_spec(self.loaded_config.config.model), self.environment)
+        except MissingKey as error:
+            if not (sys.stdin.isatty() and sys.stderr.isatty()):
+                raise
+            StoredKeys(self.environment).set(error.service, asked_key(error.service))
 
     def _print_access_notice(self, access: WorkspaceAccess | None) -> None:
         """Prints once what of this workspace is not in force, and how to change that."""
@@ -267,25 +298,57 @@ def current() -> Invocation:
     return click.get_current_context().find_root().ensure_object(Invocation)
 
 
-def piped_input() -> str | None:
-    """All of standard input where it is a pipe or a file; None for a terminal or no input."""
+def piped_input(seconds: float | None = None) -> str | None:
+    """All of standard input where it is a pipe or a file; None for a terminal or no input.
+
+    An open pipe that nothing comes from is left after `seconds`; None waits for its end.
+    """
     if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():  # pyright: ignore[reportUnnecessaryComparison] -- None under pythonw
         return None
-    return decode_input(message_input(), "standard input")
+    return decode_input(message_input(seconds), "standard input")
 
 
 MOST_INPUT = 16 * 2**20  # bytes of a message, or of a list of queries
 
 
-def raw_input(most: int) -> bytes | None:
-    """Standard input to its end, as bytes; None for more than `most`."""
-    raw = sys.stdin.buffer.read(most + 1)
+NOTICE_AFTER_S = 1.0  # of waiting for standard input
+
+
+def raw_input(most: int, seconds: float | None = None) -> bytes | None:
+    """Standard input to its end, as bytes; None for more than `most`. It is left where nothing comes for `seconds`."""
+    first = SimpleQueue[bytes]()
+    threading.Thread(target=_read_first, args=(first,), daemon=True).start()
+    try:
+        raw = first.get(timeout=NOTICE_AFTER_S)
+    except Empty:
+        output.narrate("Waiting for standard input; `< /dev/null` leaves it out.")
+        try:
+            raw = first.get(timeout=seconds)
+        except Empty:
+            output.narrate(f"Nothing came from standard input within {seconds:g} s; it is left out.")
+            return b""
+    raw += sys.stdin.buffer.read(most + 1 - len(raw)) if raw else b""
     return raw if len(raw) <= most else None
 
 
-def message_input() -> bytes:
+def _read_first(first: SimpleQueue[bytes]) -> None:
+    """Puts what comes first. It holds no lock of `sys.stdin` meanwhile, without which Python cannot end."""
+    raw = b""
+    with suppress(OSError, ValueError):
+        raw = os.read(sys.stdin.fileno(), 65_536) if _has_descriptor() else sys.stdin.buffer.read(65_536)
+    first.put(raw)
+
+
+def _has_descriptor() -> bool:
+    try:
+        return sys.stdin.fileno() >= 0
+    except (OSError, ValueError):
+        return False
+
+
+def message_input(seconds: float | None = None) -> bytes:
     """Standard input as a message or queries. Raises Misuse for more than MOST_INPUT."""
-    raw = raw_input(MOST_INPUT)
+    raw = raw_input(MOST_INPUT, seconds)
     if raw is None:
         message = f"Standard input has more than {MOST_INPUT:,} bytes, which is the most of a message."
         raise Misuse("Too large", message, f"`{PROGRAM} archive -` or `{PROGRAM} import FILE` takes more.")

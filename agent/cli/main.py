@@ -39,7 +39,9 @@ class DiskRefused(PalimpsestError):
 def main(open_screen: OpenScreen | None = None, argv: Sequence[str] | None = None) -> int:
     """Runs one command line and gives its exit status. `open_screen` opens the chat and returns when it is closed."""
     words = prompt_words(list(sys.argv[1:] if argv is None else argv), palimpsest.params)
-    invocation = Invocation(environment=dict(os.environ), here=Path.cwd(), home=Path.home(), open_screen=open_screen)
+    invocation = Invocation(
+        environment=dict(os.environ), started_in=_current_folder(), home=Path.home(), open_screen=open_screen
+    )
     try:
         status = _run(words, invocation)
         sys.stdout.flush()
@@ -49,6 +51,14 @@ def main(open_screen: OpenScreen | None = None, argv: Sequence[str] | None = Non
         _quiet_stdout()
         return 0
     return status
+
+
+def _current_folder() -> Path | None:
+    """None if the folder was deleted."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        return None
 
 
 def _run(words: list[str], invocation: Invocation) -> int:

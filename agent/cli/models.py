@@ -55,7 +55,7 @@ def list_(timeout: float) -> None:
         (
             "*" if candidate.spec == config.model else "",
             candidate.spec,
-            f"{candidate.window:,}",
+            f"{candidate.window:,}" if candidate.window_known else "?",
             candidate.size.value,
             _abilities(candidate),
             "elsewhere" if candidate.remote else "here",

@@ -11,7 +11,7 @@ import msgspec
 
 from foundation.clock import iso
 from foundation.errors import PalimpsestError
-from foundation.program import PROGRAM
+from foundation.program import PROGRAM, TYPED
 from foundation.terminal_text import visible, visible_line
 
 SCHEMA = 1
@@ -70,6 +70,8 @@ def error(problem: PalimpsestError, *, as_data: bool) -> None:
     for sentence in (problem.message, outside_chat(problem.hint)):
         if sentence:
             click.echo("  " + visible(sentence).replace("\n", "\n  "), err=True)
+    if PROGRAM != TYPED and PROGRAM in problem.hint:
+        click.echo(f"  {PROGRAM} is not on your PATH; until it is, type {TYPED}", err=True)
 
 
 def outside_chat(hint: str) -> str:

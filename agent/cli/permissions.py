@@ -89,7 +89,7 @@ def test(words: tuple[str, ...]) -> None:
         invocation.workspace, ProjectFolders((invocation.here,)), config.tools, invocation.environment
     )
     policy = Policy(RuleSet(stored=stored), config.tools.mode, sandboxed=lambda: commands.sandbox.state.holds)
-    tested = check_rules(policy, action_of(words))
+    tested = check_rules(policy, action_of(words, commands))
     invocation.status = STATUS[tested.verdict]
     if invocation.json:
         output.json_object(

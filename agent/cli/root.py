@@ -33,6 +33,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "forget": ("forget", "Forget something for good, and prove it."),
     "conversations": ("conversations", "List, show, rename and delete conversations."),
     "models": ("models", "List, choose and test models."),
+    "keys": ("keys", "Store, list and remove keys of model services."),
     "trust": ("trust", "Trust a workspace that was made elsewhere."),
     "permissions": ("permissions", "Show, change and test what tools may do."),
     "config": ("config", "Show, set and validate the configuration."),

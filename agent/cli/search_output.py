@@ -63,8 +63,8 @@ def _ranked(results: SearchResults, *, raw: bool) -> None:
     for hit in results.hits:
         score = f"{hit.shown_score:.2f}" if hit.score else ""
         when = iso(hit.time)[:10] if hit.time else ""
-        _heading(hit.id, (hit.citation.title, speaker_of(hit), when, hit.trust.value, score), raw=raw)
-        _put(_INDENT, _marked(hit.snippet, hit.marks), raw=raw)
+        _put(0, _marked(hit.snippet, hit.marks), raw=raw)
+        _details((hit.citation.title, speaker_of(hit), when, hit.trust.value, score, hit.id), raw=raw)
         if hit.superseded_by:
             output.line(" " * _INDENT + f"superseded by {hit.superseded_by}")
         if hit.like:
@@ -101,6 +101,10 @@ def _heading(first: str, rest: Iterable[str], *, raw: bool) -> None:
         _put(0, [(first, _HEAD), (f"  {details}", "")], raw=raw)
     else:
         output.line(f"{first}  {details}".rstrip(), raw=raw)
+
+
+def _details(parts: Iterable[str], *, raw: bool) -> None:
+    _put(_INDENT, [(" · ".join(part for part in parts if part), "dim")], raw=raw)
 
 
 def _marked(text: str, marks: Iterable[tuple[int, int]]) -> list[StyledText]:

@@ -7,7 +7,15 @@ import click
 from agent.cli import output
 from agent.cli.group import CliCommand
 from agent.cli.invocation import current
-from agent.services.trust import allow_link, contents_object, contents_of, record_object, trust_scripts, trust_workspace
+from agent.services.trust import (
+    allow_link,
+    contents_object,
+    contents_of,
+    record_object,
+    trust_instructions,
+    trust_scripts,
+    trust_workspace,
+)
 from foundation.errors import Misuse
 from foundation.paths import Workspace
 from foundation.workspace_trust import trust_command, trust_key, trust_store
@@ -47,9 +55,13 @@ def _trust(workspace: Workspace) -> None:
     scripts = trust_scripts(workspace.root, invocation.environment)
     if scripts and not invocation.json:
         output.narrate(f"Hooks run these as they are now: {', '.join(scripts)}.")
-    if scripts and not workspace.is_workspace:  # a project whose workspace is elsewhere
+    instructions = trust_instructions(workspace, invocation.environment)
+    if instructions and not invocation.json:
+        output.narrate(f"The model reads these instructions as they are now: {', '.join(instructions)}.")
+    if (scripts or instructions) and not workspace.is_workspace:  # a project whose workspace is elsewhere
         if invocation.json:
-            output.json_object({"workspace": trust_key(workspace), "trusted": False, "scripts": list(scripts)})
+            trusted = {"scripts": list(scripts), "instructions": list(instructions)}
+            output.json_object({"workspace": trust_key(workspace), "trusted": False, **trusted})
         return
     contents = contents_of(workspace)
     if not invocation.json:

@@ -127,9 +127,8 @@ def _pages_of(session: Session, label: str) -> str:
     """Pages and tokens of an archive in a sentence."""
     from agent.services.archive import pages_sentence
 
-    vault = session.memory.vault
-    row = vault.find_archive(label)
-    return pages_sentence(row.pages, row.text_tokens, row.vision_tokens, vault.settings.profile)
+    row = session.memory.vault.find_archive(label)
+    return pages_sentence(row.pages, row.text_tokens)
 
 
 async def _list_or_refuse(session: Session, argument: str) -> Outcome:

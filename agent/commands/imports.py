@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from agent.commands.command import Command
 from agent.commands.results import Choice, Choices, Outcome, Proposal, TextResult
+from agent.version import version
 from foundation.errors import Misuse, PalimpsestError
 from foundation.privacy import clear
 from foundation.program import PROGRAM
@@ -53,21 +54,29 @@ async def _import(session: Session, chosen: str) -> Outcome:
 def _import_all(session: Session, source: FoundConversations, on_page: OnPage) -> str:
     """Imports the files; gives a sentence. A file that cannot be read is counted, and the others are imported."""
     from agent.importers.formats import detect, read_file
+    from agent.importers.imported_files import ImportedFiles
+    from agent.importers.skipped import SkippedKinds, describe_skipped
     from agent.importers.store import store_all
 
     conversations, limits = session.memory.conversations, session.config.imports
     changed: dict[int, None] = {}
-    entries = already = bad = forgotten = 0
+    entries = already = bad = forgotten = unchanged = 0
+    imported = ImportedFiles(session.workspace.imported_files, conversations)
     unread: list[str] = []
+    skipped = SkippedKinds()
     for number, path in enumerate(source.files):
         on_page(number)
         try:
             form = source.form or detect(path, limits)
-            records = read_file(path, form, limits)
             name = clear(path.stem if form == "jsonl" else form)
-            report = store_all(conversations, records, source=name, fixed_source=False)
+            mark = imported.mark(path, version(), form, name)
+            if imported.holds(mark):
+                unchanged += 1
+                continue
+            report = store_all(conversations, read_file(path, form, limits), source=name, fixed_source=False)
             for seq in report.conversations:
                 session.memory.mirrors.update(seq)
+            imported.add(mark)
         except (PalimpsestError, OSError) as error:
             if session.workspace.is_read_only:
                 raise
@@ -76,16 +85,21 @@ def _import_all(session: Session, source: FoundConversations, on_page: OnPage) -
         changed |= dict.fromkeys(report.conversations)
         entries, already, bad = entries + report.entries, already + report.already, bad + report.refused
         forgotten += report.forgotten
+        skipped.add(*report.skipped)
     destination = _counted(len(changed), "conversation")
     lines = [f"{_counted(entries, 'entry', 'entries')} in {destination} imported. `/resume` lists them."]
     if not entries:
         lines = ["Nothing new."]
     if already:
         lines.append(f"Already there: {already:,}.")
+    if unchanged:
+        lines.append(f"Not changed since they were imported: {_counted(unchanged, 'file')}.")
     if bad:
         lines.append(f"Lines that could not be read: {bad:,}.")
     if forgotten:
         lines.append(f"Left out, for it was forgotten here: {_counted(forgotten, 'entry', 'entries')}.")
+    if sentence := describe_skipped(skipped.counts()):
+        lines.append(sentence)
     if unread:
         lines.append(f"Files that could not be read: {len(unread):,}; the first is {clear(unread[0])}")
     return " ".join(lines)

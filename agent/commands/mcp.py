@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from agent.session import Session
     from memory.pages.types import OnPage
 
-ACTIONS = ("restart", "disable", "enable", "trust")
+ACTIONS = ("restart", "disable", "enable", "trust", "harmless")
 HOW_TO = (
     "No MCP server is configured. `mcp.json` in the user's configuration folder, or `.mcp.json` in the project, "
     'names them: `{"mcpServers": {"time": {"command": "uvx", "args": ["mcp-server-time"]}}}`.'
@@ -41,6 +41,12 @@ async def _mcp(session: Session, rest: str) -> Outcome:
         return Choices(f"Which server to {action}", items, f"/mcp {action}") if items else TextResult(HOW_TO)
     if action == "trust":
         return _trust(session, name)
+    if action == "harmless":
+        from agent.services.mcp_servers import SessionServers
+
+        own = SessionServers(session)
+        await own.set_trusted(name, trusted=not servers.find(name).is_trusted)
+        return TextResult(_line(session, name))
     change = {"restart": servers.restart, "disable": servers.disable, "enable": servers.enable}[action]
     await asyncio.to_thread(change, name)
     return TextResult(_line(session, name))
@@ -96,7 +102,8 @@ def _line(session: Session, name: str) -> str:
     status = next(status for status in session.servers.statuses() if status.name == name)
     tools = f"; {len(status.tools):,} tools from the next message" if status.tools else ""
     error = f": {_cleared(status.error)}" if status.error else ""
-    return f"{_cleared(visible_line(name))} is {_state(status)}{error}{tools}."
+    harmless = ", marked as harmless" if status.is_trusted else ""
+    return f"{_cleared(visible_line(name))} is {_state(status)}{harmless}{error}{tools}."
 
 
 def _cell(text: str) -> str:
@@ -111,8 +118,8 @@ def _cleared(text: str) -> str:
 COMMANDS = (
     Command(
         name="mcp",
-        summary="List the MCP servers, or restart, disable, enable or trust one.",
-        usage="[restart|disable|enable|trust NAME]",
+        summary="List the MCP servers, or restart, disable, enable or trust one, or mark it as harmless.",
+        usage="[restart|disable|enable|trust|harmless NAME]",
         keys="Enter opens its tools, l its log, r restarts it, o turns it off or on, y trusts one of the project, "
         "a adds one, d removes it, Esc leaves.",
         run=_mcp,

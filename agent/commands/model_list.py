@@ -20,7 +20,7 @@ HOW_TO_GET_ONE = (
     "LM Studio (lmstudio.ai): load a model, start its server (Developer), then /model",
     "llama.cpp: llama-server -m MODEL.gguf --port 8080, then /model",
     "MLX on Apple silicon: hf download mlx-community/Qwen3-4B-4bit, then /model mlx:mlx-community/Qwen3-4B-4bit",
-    "a service: OPENAI_API_KEY or ANTHROPIC_API_KEY in the environment, then start again",
+    "a service: /model openai:gpt-4.1 or /model anthropic:claude-sonnet-4-5, which asks for the key",
     "or type an address above: http://HOST:PORT/v1",
 )
 
@@ -68,6 +68,9 @@ async def model_at(session: Session, text: str) -> str | Choices:
 
 
 def _detail(profile: Profile, current: str, used: bool = False) -> str:
-    parts = [f"window {profile.window:,}" if profile.window else "", "on another machine" if profile.remote else ""]
+    parts = [
+        f"window {profile.window:,}" if profile.window_known else "",
+        "on another machine" if profile.remote else "",
+    ]
     parts += ["in use"] if profile.spec == current else ["used before"] if used else []
     return " · ".join(part for part in parts if part)

@@ -45,7 +45,7 @@ def _answer(session: Session, words: list[str]) -> str:
     rules, verb, rest = session.permissions.rules, words[0], words[1] if len(words) > 1 else ""
     rules.refresh()
     if verb == "test":
-        tested = check_rules(session.permissions, tested_action(rest))
+        tested = check_rules(session.permissions, tested_action(rest, session.commands))
         return f"**{tested.verdict}** {_code(tested.subject or tested.tool)}. {tested.reason}"
     if verb in {"allow", "ask", "deny"}:
         rules.add(rule := parse_words([verb, rest], RuleSource.SESSION))

@@ -22,8 +22,8 @@ from agent.commands.results import (
 from agent.commands.tables import report_markdown
 from foundation.errors import Misuse
 from foundation.figures import percent
+from foundation.paths import Workspace
 from foundation.terminal_text import visible, visible_code_line
-from foundation.workspace_trust import trust_command
 
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from agent.session import Session
@@ -44,10 +44,11 @@ async def _model(session: Session, text: str) -> Outcome:
 
 
 async def _context(session: Session, text: str) -> Outcome:
+    from agent.services.context_view import own_label
     from agent.services.outside_files import previewed_attachments
 
     files, refusals = await previewed_attachments(session, text, Path.cwd())
-    report = report_markdown(await session.context_report(text, files))
+    report = report_markdown(await session.context_report(text, files), own_label(session.workspace))
     return TextResult("\n\n".join([report, *map(visible_code_line, refusals)]))
 
 
@@ -189,17 +190,52 @@ async def _jobs(session: Session, rest: str) -> Outcome:
     return TextResult("\n".join(lines) or "No command was started in the background.")
 
 
-async def _trust(session: Session, _rest: str) -> Outcome:
+async def _trust(session: Session, rest: str) -> Outcome:
     workspace, access = session.workspace, session.memory.access
-    command = f"`{trust_command(workspace)}`"
+    if rest not in {"", "yes"}:
+        raise Misuse(
+            "Not understood", f"/trust {visible(rest)}", "/trust shows what is not in force; /trust yes trusts."
+        )
+    if rest:
+        from agent.services.trust import trust_workspace
+
+        await asyncio.to_thread(trust_workspace, Workspace(workspace.root), session.config.environment)
     if workspace.is_read_only:
-        return TextResult(f"This workspace is open read-only. If it is yours: {command}, then open the chat again.")
+        how = "trusted now" if rest else "open read-only. If it is yours: /trust yes"
+        return TextResult(f"This workspace is {how}, then open the chat again.")
     if access and (changed := await asyncio.to_thread(access.changed)):
         names = ", ".join(f"`{visible(name)}`" for name in changed)
         return TextResult(
-            f"This workspace is trusted. New or changed since, and not in force: {names}. To allow: {command}"
+            f"This workspace is trusted. New or changed since, and not in force: {names}. /trust yes allows them."
         )
-    return TextResult("This workspace is trusted, and all that it brings is in force.")
+    later = "; changed settings and hooks hold from the next start" if rest else ""
+    return TextResult(f"This workspace is trusted, and all that it brings is in force{later}.")
+
+
+async def _init(session: Session, rest: str) -> Outcome:
+    from agent.checkpoints.change import FileChange
+    from agent.project.draft import first_instructions
+    from memory.access import refuse_read_only
+
+    project = session.instructions
+    if rest not in ("", "--yes"):
+        raise Misuse("Not understood", f"/init takes no “{visible(rest)}”.", "There are /init and /init --yes.")
+    if not project.is_project:
+        raise Misuse("No project", f"{visible(str(project.root))} has no files of a project.", "Start in its folder.")
+    if path := await asyncio.to_thread(project.existing):
+        shown = visible(str(path))
+        raise Misuse("It has instructions", f"{shown} is the project's own, and stays.", "Edit it, or move it away.")
+    text = await asyncio.to_thread(first_instructions, project.root)
+    target = visible(str(project.root / "AGENTS.md"))
+    if not rest:
+        return TextResult(
+            f"`{target}` would begin with this. `/init --yes` writes it.\n\n~~~markdown\n{visible(text)}~~~"
+        )
+    refuse_read_only(session.workspace)
+    change = FileChange(folder=project.root, path="AGENTS.md", expected=None, new=text.encode())
+    await asyncio.to_thread(session.checkpoints.apply, [change], "", label="/init")
+    await asyncio.to_thread(project.trust)
+    return TextResult(f"`{target}` is written, and the model reads it from the next message on.", changes_context=True)
 
 
 async def _exit(_session: Session, _rest: str) -> Outcome:
@@ -258,9 +294,16 @@ COMMANDS = (
     ),
     Command(
         name="trust",
-        summary="Show whether the workspace is trusted, and what is not in force.",
+        summary="Show what of the workspace is not trusted and not in force, or trust it all.",
+        usage="[yes]",
         beside_turns=True,
         run=_trust,
+    ),
+    Command(
+        name="init",
+        summary="Draft an AGENTS.md for the project from its files, and write it if you say so.",
+        usage="[--yes]",
+        run=_init,
     ),
     Command(name="exit", summary="Leave. Everything is saved already.", aliases=("quit", "q"), run=_exit),
 )

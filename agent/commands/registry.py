@@ -6,6 +6,7 @@ import asyncio
 import difflib
 import os
 import re
+import unicodedata
 from typing import TYPE_CHECKING
 
 from agent.commands import (
@@ -25,6 +26,7 @@ from agent.commands import (
     switches,
     tree,
 )
+from agent.commands.chinese_names import CHINESE_NAMES
 from agent.commands.command import Command
 from agent.commands.results import CommandFailed, Outcome, Proposal, TextResult
 from foundation.errors import Misuse, PalimpsestError
@@ -70,7 +72,8 @@ _COMMANDS: tuple[Command, ...] = (
     *custom.COMMANDS,
     *program.COMMANDS,
 )
-_BY_NAME = {name: command for command in _COMMANDS for name in (command.name, *command.aliases)}
+_NAMED = {name: command for command in _COMMANDS for name in (command.name, *command.aliases)}
+_BY_NAME = _NAMED | {name: _NAMED[command] for name, command in CHINESE_NAMES.items()}
 
 
 _custom: tuple[Command, ...] = ()  # of the session of this process, as last read
@@ -89,10 +92,18 @@ def all() -> tuple[Command, ...]:  # noqa: A001 - `registry.all()` is the face t
     return (*_COMMANDS, *_custom)
 
 
+def with_slash(text: str) -> str:
+    """The text with an ASCII slash and command name where it begins with a full-width slash: `／ｈｅｌｐ` → `/help`."""
+    if not text.startswith("／"):
+        return text
+    name = text.split(maxsplit=1)[0]
+    return unicodedata.normalize("NFKC", name) + text[len(name) :]
+
+
 def find(name: str) -> Command | None:
     """The command with this name or alias, with or without its slash."""
-    lowered = name.removeprefix("/").lower()
-    return _BY_NAME.get(lowered) or next((command for command in _custom if command.name == lowered), None)
+    typed = _typed(name)
+    return _BY_NAME.get(typed) or next((command for command in _custom if command.name == typed), None)
 
 
 def is_command(text: str) -> bool:
@@ -101,10 +112,14 @@ def is_command(text: str) -> bool:
     return find(name) is not None or (bool(_NAME.fullmatch(name)) and not os.path.lexists(name))
 
 
+def _typed(name: str) -> str:
+    return unicodedata.normalize("NFKC", name).removeprefix("/").lower()
+
+
 def complete(prefix: str) -> tuple[Command, ...]:
     """Completions of `prefix`, best first: by name, by alias, then by letters in order."""
-    lowered = prefix.removeprefix("/").lower()
-    ranks = [(rank, command) for command in all() if (rank := _rank(command, lowered)) is not None]
+    typed = _typed(prefix)
+    ranks = [(rank, command) for command in all() if (rank := _rank(command, typed)) is not None]
     return tuple(command for _, command in sorted(ranks, key=lambda ranked: ranked[0]))
 
 
@@ -112,7 +127,7 @@ async def run(session: Session, line: str) -> Outcome:
     """Runs `line` (`/recall e_12…`). An unknown command or a known failure gives CommandFailed and is never raised."""
     name, rest = (*line.split(maxsplit=1), "", "")[:2]
     try:
-        if name.removeprefix("/").lower() not in _BY_NAME:
+        if _typed(name) not in _BY_NAME:
             await refresh(session)
         command = find(name)
         if command is None:
@@ -139,10 +154,10 @@ NEAR = 0.65  # how alike two names must be for one to be suggested: `nosuch` is 
 
 
 def _unknown(name: str) -> Misuse:
-    lowered = name.removeprefix("/").lower()
+    typed = _typed(name)
     by_name = {**_BY_NAME, **{command.name: command for command in _custom}}
-    begun = [known for known in by_name if len(lowered) > 1 and known.startswith(lowered)]
-    similar = begun or difflib.get_close_matches(lowered, list(by_name), n=1, cutoff=NEAR)
+    begun = [known for known in by_name if len(typed) > 1 and known.startswith(typed)]
+    similar = begun or difflib.get_close_matches(typed, list(by_name), n=1, cutoff=NEAR)
     hint = f"Did you mean /{by_name[similar[0]].name}?" if similar else "/help lists the commands."
     hint += " A space before the slash sends it as a message."
     return Misuse("Unknown command", f"There is no command {name or '/'}.", hint)
@@ -152,7 +167,7 @@ def _rank(command: Command, typed: str) -> int | None:
     names = (command.name, *command.aliases)
     if command.name.startswith(typed):
         return 0
-    if any(name.startswith(typed) for name in names):
+    if any(name.startswith(typed) and _BY_NAME[name] is command for name in (*names, *CHINESE_NAMES)):
         return 1
     return 2 if any(_is_subsequence(typed, name) for name in names) else None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from foundation.figures import percent
@@ -16,15 +16,16 @@ if TYPE_CHECKING:  # the list of commands must not load a session
     from memory.observations.store import StoredObservation
 
 
-def report_markdown(report: ContextReport) -> str:
-    """The four layers with their shares, and the prefix that is unchanged since the last request."""
+def report_markdown(report: ContextReport, labels: Mapping[str, str] = {}) -> str:
+    """The four layers with their shares, and the prefix that is unchanged since the last request. `labels` are the
+    names of sources that are shown otherwise."""
     head = (
         f"**Context {percent(report.filled)}** — {report.total_tokens:,} of {report.budget:,} tokens "
         f"(window {report.window:,}, {report.reserve:,} kept for the answer) · `{report.model}`"
     )
     rows = ["| layer | tokens | budget | sources |", "|---|---:|---:|---|"]
     for layer in report.layers:
-        sources = ", ".join(f"{source.name} {source.tokens:,}" for source in layer.sources)
+        sources = ", ".join(f"{labels.get(source.name, source.name)} {source.tokens:,}" for source in layer.sources)
         rows.append(f"| {layer.name} | {layer.tokens:,} | {layer.budget:,} | {sources} |")
     dropped = [
         f"- {layer.name}: {omitted.name}, {omitted.tokens:,} tokens: {omitted.why}"

@@ -20,7 +20,7 @@ _POWERS: Final = (
     *("retention.rules", "retention.archive_days", "retention.delete_days", "retention.background"),
 )
 """Settings that give away something, gravest first; a name with a dot at its end is a whole section."""
-_HARMLESS: Final = {"tools.mode": ("read-only",)}
+_HARMLESS: Final = {"tools.mode": ("read-only", "plan")}
 _LONGEST: Final = 200  # characters of a line
 
 SHORT_REPR: Final = reprlib.Repr()

@@ -56,6 +56,7 @@ OPTIONAL = (
     OptionalLibrary("pypdfium2", "knowledge", "PDF files can be added to knowledge"),
     OptionalLibrary("docx", "knowledge", "Word documents can be added to knowledge"),
     OptionalLibrary("pptx", "knowledge", "slides can be added to knowledge"),
+    OptionalLibrary("keyring", "keyring", "keys of services are kept in the system's keyring"),
     OptionalLibrary("mcp", "mcp", "MCP servers can give the model tools"),
 )
 """An engine's other requirements are checked in agent.doctor.model_checks."""
@@ -194,12 +195,19 @@ def _packs(workspace: Workspace, settings: ArchiveSettings) -> CheckResult:
 
 
 def _libraries() -> Iterator[CheckResult]:
+    extras: dict[str, None] = {}
     for library in OPTIONAL:
         if importlib.util.find_spec(library.module) is not None:
             yield CheckResult(library.module, "ok", f"{library.gives}.")
         elif library.extra or _is_apple():
-            hint = install_extra(library.extra) if library.extra else install_command(DISTRIBUTION)
+            extras |= {library.extra: None} if library.extra else {}
+            hint = "" if library.extra else install_command(DISTRIBUTION)
             yield CheckResult(library.module, "missing", f"Not installed. With it, {library.gives}.", hint)
+    if extras:
+        names = ",".join(extras)
+        yield CheckResult(
+            "extras", "missing", "This installs what is missing; leave out what you do not need.", install_extra(names)
+        )
 
 
 def _is_apple() -> bool:

@@ -163,6 +163,8 @@ class HeadlessRunner:
         if self._options.knowledge:
             recalled_parts, pictures = await _from_knowledge(session, text)
             files = [*files, *pictures]
+        if session.profile.spec != "offline":  # there may be no later message that has their tools
+            await session.servers.wait(lambda: self.is_over, session.config.mcp.start_seconds)
         message = HeadlessMessage(text, files, skill, recalled_parts, (piped,) if piped else (), again)
         return await self._turn(message, output_for(self._options.form))
 

@@ -19,6 +19,7 @@ from models.messages import RecalledSpan, Usage
 
 _ENDED: Final[dict[str, str]] = {
     StopReason.LENGTH: "The answer was cut off at the length limit.",
+    StopReason.CUT_CALL: "No tool ran: the answer was cut off at the length limit, within a tool call.",
     StopReason.FILTERED: "The service's filter ended the answer.",
 }
 

@@ -30,7 +30,7 @@ END_SECONDS: Final = 10.0  # of a hook while the session closes
 MAX_CONTEXT: Final = 4_000  # characters that one event adds to a request
 _BLOCKED: Final = 2  # exit status
 
-PERMISSION_MODES: Final = {"ask": "default", "edit": "acceptEdits", "read-only": "plan", "auto": "auto"}
+PERMISSION_MODES: Final = {"ask": "default", "edit": "acceptEdits", "read-only": "plan", "plan": "plan", "auto": "auto"}
 """Our permission modes, and Claude Code's names of the like."""
 _TOOL_ALIASES: Final = {
     "run_command": "Bash",

@@ -1,13 +1,14 @@
 """Session files of coding agents: what those of Claude Code and of Codex have in common. A line is an event."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from msgspec import structs
 
 from agent.importers.jsonl import LineTooLong, NoEntry, parse_object
-from agent.importers.record import BadRecord, ImportRecord, as_list, as_object, as_string
+from agent.importers.record import BadRecord, ImportRecord, as_list, as_string
 from memory.origin import UNTRUSTED
 from memory.records import EntryKind
 from models.messages import Role
@@ -82,17 +83,20 @@ def merged(first: ImportRecord, second: ImportRecord) -> ImportRecord:
     )
 
 
-def text_of(content: Any, *kinds: str) -> str:
-    """The text of a message's content: itself, or its blocks of these kinds."""
-    if isinstance(content, str):
-        return content
-    blocks = map(as_object, as_list(content))
-    return "\n\n".join(
-        text for block in blocks if block.get("type") in kinds and (text := as_string(block.get("text")))
-    )
-
-
 def title_of(text: str) -> str:
     """The first line of a conversation's first message, cut."""
     line = " ".join(text.strip().partition("\n")[0].split())
     return line if len(line) <= MAX_TITLE else f"{line[: MAX_TITLE - 1]}…"
+
+
+class Repeats:
+    """Recognizes messages that a file records in two forms: the first form of each is imported."""
+
+    def __init__(self) -> None:
+        self._balance: Counter[int] = Counter()
+
+    def holds(self, words: str, form: Literal[1, -1]) -> bool:
+        """Whether the message was read in the other form before."""
+        key = hash("".join(words.split()))
+        self._balance[key] += form
+        return self._balance[key] * form <= 0

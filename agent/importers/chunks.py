@@ -18,6 +18,7 @@ from agent.importers.chatgpt import content_text
 from agent.importers.jsonl import ROLES, NoEntry, name_of, read_object
 from agent.importers.record import BadRecord, ConversationLeaf, ImportRecord, ParsedRecord, as_list, as_object
 from agent.importers.settings import ImportSettings
+from agent.importers.skipped import Skipped
 from agent.importers.timestamps import parse_time
 from foundation.bounded_json import BadJson, load_json
 from foundation.errors import PalimpsestError
@@ -180,7 +181,7 @@ def _titled(record: ParsedRecord, conversation: str, title: str, file: str) -> P
             return replace(record, conversation=conversation, title=title_here, file=file)
         case ConversationLeaf():
             return ConversationLeaf(conversation, record.id)
-        case BadRecord():
+        case BadRecord() | Skipped():
             return record
 
 

@@ -5,6 +5,7 @@ from typing import Any, cast
 
 from msgspec import Struct, field
 
+from agent.importers.skipped import Skipped
 from memory.records import EntryKind
 from models.messages import Role
 
@@ -25,6 +26,7 @@ class ImportRecord(Struct, frozen=True, kw_only=True):
     kind: EntryKind = EntryKind.MESSAGE
     parent: str | None = None  # its id; "" for a root; None for the previous entry in the file
     size: int = 0  # bytes in the file, where known
+    replayed_from: tuple[str, ...] = ()  # conversations whose entries the file may repeat here
     file: str = ""  # the one of several that it is in
     beside: bool = False  # it stands on no branch: a summary (EntryDraft.beside)
     meta: dict[str, Any] = field(default_factory=dict)
@@ -45,7 +47,7 @@ class BadRecord(Struct, frozen=True):
     partly_imported: bool = False
 
 
-ParsedRecord = ImportRecord | ConversationLeaf | BadRecord
+ParsedRecord = ImportRecord | ConversationLeaf | BadRecord | Skipped
 
 
 def as_object(value: Any) -> dict[str, Any]:

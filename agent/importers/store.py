@@ -8,6 +8,9 @@ from msgspec.structs import replace
 from agent.importers.forgotten import ForgottenHere
 from agent.importers.names import ImportNames, entry_hash, entry_hash_in_file, legacy_entry_id
 from agent.importers.record import BadRecord, ConversationLeaf, ImportRecord, ParsedRecord
+from agent.importers.replays import Replays
+from agent.importers.report import ImportReport
+from agent.importers.skipped import Skipped, SkippedKinds, SkipReason
 from foundation.privacy import EMPTY, Cleared, TextSource, as_made, clear, cleared_fields, examine
 from memory.conversations import Conversations, HeldEntry, ImportedConversation
 from memory.errors import AlreadyExists, NotFound
@@ -29,27 +32,6 @@ _ENTRY_ERRORS = (NotFound, AlreadyExists, ValueError, TypeError, OverflowError, 
 """Errors caused by a single entry; any other one concerns the store itself."""
 
 OnImported = Callable[[int], None]
-
-
-class ImportReport(Struct, frozen=True, kw_only=True):
-    """The result of an import. `already` counts entries stored before; `redacted` counts private spans and secrets."""
-
-    source: str
-    conversations: tuple[int, ...]  # seqs of those with new entries
-    entries: int
-    already: int
-    bad: tuple[BadRecord, ...]
-    bad_count: int
-    redacted: int
-    kept_count: int = 0  # bad records that were imported in part
-    observations: int = 0  # left out: only this workspace's makers make them
-    forgotten: int = 0  # left out: they were forgotten here
-    reasons: tuple[tuple[BadRecord, int], ...] = ()  # the first bad record of each sentence, and how many say the same
-
-    @property
-    def refused(self) -> int:
-        """Bad records of which nothing was imported."""
-        return self.bad_count - self.kept_count
 
 
 class _NamedRecord(Struct, frozen=True):
@@ -77,6 +59,7 @@ class ImportWriter:
         self._leaves: dict[str, str] = {}
         self._above_left_out: dict[tuple[Cleared, Cleared, Cleared], Cleared | None] = {}  # parents, by its key, id
         self._forgotten_here = ForgottenHere(conversations)
+        self._replays = Replays(conversations)
         self._held: dict[tuple[Cleared, Cleared], list[_NamedRecord]] = {}  # of own conversations, until they go on
         self._held_size = 0
         self._continued: set[tuple[Cleared, Cleared]] = set()  # own conversations of which the file has more
@@ -85,6 +68,7 @@ class ImportWriter:
         self._changed: dict[int, None] = {}
         self._entries = self._already = self._bad_count = self._kept_count = self._taken_out = 0
         self._observations = self._forgotten = 0  # left out
+        self._skipped = SkippedKinds()
         self._bad: list[BadRecord] = []
         self._reasons: dict[str, tuple[BadRecord, int]] = {}  # by the sentence
 
@@ -95,6 +79,10 @@ class ImportWriter:
                 self._leave_out(self._named_record(record))
             case ImportRecord():
                 named = self._named_record(record)
+                if self._replays.holds(record, self._source):
+                    self._skipped.add(Skipped(record.location, record.kind, SkipReason.REPEATED))
+                    self._leave_out(named)
+                    return
                 if self._is_forgotten(named, named.id) or self._forgotten_here.has_text(record.text, record.time):
                     self._forgotten += 1
                     self._leave_out(named)
@@ -108,6 +96,8 @@ class ImportWriter:
                 self._leaves[id_] = self._naming.name(leaf)
             case BadRecord():
                 self._take_bad(record)
+            case Skipped():
+                self._skipped.add(record)
 
     def _leave_out(self, named: _NamedRecord) -> None:
         if named.id:
@@ -147,6 +137,7 @@ class ImportWriter:
             kept_count=self._kept_count,
             observations=self._observations,
             forgotten=self._forgotten,
+            skipped=self._skipped.counts(),
             reasons=tuple(self._reasons.values()),
         )
 
@@ -282,8 +273,12 @@ class ImportWriter:
             self._key(named): named.record for named in reversed(records) if self._key(named) not in self._conversations
         }
         conversations = [self._imported_conversation(*each) for each in reversed(unopened.items())]
-        for key, conversation in zip(reversed(unopened), self._destination.open_imported(conversations), strict=True):
+        opened = self._destination.open_imported(conversations)
+        for key, conversation in zip(reversed(unopened), opened, strict=True):
             self._conversations[key] = self._by_file_id[key[1]] = _StoredConversation(conversation)
+        for imported, stored in zip(conversations, opened, strict=True):
+            if stored.title == stored.id != imported.title:  # an earlier file of it had no title
+                self._destination.rename(stored.seq, imported.title)
 
     def _imported_conversation(self, key: tuple[Cleared, Cleared], record: ImportRecord) -> ImportedConversation:
         source, id_ = key

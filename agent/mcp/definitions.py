@@ -34,13 +34,17 @@ _EMPTY: Final[dict[str, Any]] = {"type": "object", "properties": {}}
 
 
 class OfferedTool(Struct, frozen=True):
-    """A tool as the model gets it. `tool` is its name at the server; `digest` tells a change of the original."""
+    """A tool as the model gets it. `tool` is its name at the server; `digest` tells a change of the original.
+
+    `is_trusted`: the user says that the server is harmless.
+    """
 
     server: str
     tool: str
     definition: Tool
     digest: str
     tokens: int
+    is_trusted: bool = False
 
 
 class ServerOffer(Struct, frozen=True):
@@ -58,10 +62,10 @@ def offer(spec: ServerSpec, prefix: str, tools: "Sequence[ServerTool]", budget: 
     """The tools that fit `budget` tokens, by name."""
     names = tool_names(prefix, (tool.name for tool in tools))
     chosen = sorted((tool for tool in tools if _is_chosen(spec, tool.name)), key=lambda tool: names[tool.name])
-    made = [_offered(spec.name, names[tool.name], tool, shorten=False) for tool in chosen]
+    made = [_offered(spec, names[tool.name], tool, shorten=False) for tool in chosen]
     is_short = sum(tool.tokens for tool in made) > budget or len(made) > MOST_OFFERED
     if is_short:
-        made = [_offered(spec.name, names[tool.name], tool, shorten=True) for tool in chosen]
+        made = [_offered(spec, names[tool.name], tool, shorten=True) for tool in chosen]
     fitting = tuple(_fitting(made, budget))
     if len(fitting) < len(made):
         return ServerOffer(
@@ -85,10 +89,11 @@ def _fitting(tools: Sequence[OfferedTool], budget: int) -> Iterator[OfferedTool]
             yield tool
 
 
-def _offered(server: str, name: str, tool: "ServerTool", *, shorten: bool) -> OfferedTool:
+def _offered(spec: ServerSpec, name: str, tool: "ServerTool", *, shorten: bool) -> OfferedTool:
     description = _clean(tool.description, SHORT_DESCRIPTION if shorten else LONG_DESCRIPTION)
-    definition = Tool(name, description or f"A tool of {_clean(server, 40)}.", _parameters(tool.schema, shorten))
-    return OfferedTool(server, tool.name, definition, tool_digest(tool), estimate(_json(definition)))
+    definition = Tool(name, description or f"A tool of {_clean(spec.name, 40)}.", _parameters(tool.schema, shorten))
+    tokens = estimate(_json(definition))
+    return OfferedTool(spec.name, tool.name, definition, tool_digest(tool), tokens, spec.is_trusted)
 
 
 def tool_digest(tool: "ServerTool") -> str:

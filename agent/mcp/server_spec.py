@@ -36,6 +36,7 @@ class InvalidServer(PalimpsestError):
 class ServerSpec(Struct, frozen=True, kw_only=True):
     """A server, with its variables substituted. A `url` is reached by streamable HTTP, a `command` by stdio.
 
+    `is_trusted`: the user's own configuration says that its output, and what it is sent, do no harm.
     `secrets` are values of its definition that appear in no output, no log and no error.
     """
 
@@ -49,6 +50,7 @@ class ServerSpec(Struct, frozen=True, kw_only=True):
     timeout: float | None = None  # seconds a call may take
     include_tools: tuple[str, ...] = ()
     exclude_tools: tuple[str, ...] = ()
+    is_trusted: bool = False
     secrets: tuple[str, ...] = ()
 
 
@@ -89,6 +91,11 @@ class ConfiguredServer(Struct, frozen=True, kw_only=True):
         return found
 
     @property
+    def is_trusted(self) -> bool:
+        """Whether the user's own file says that it is harmless. No other file can."""
+        return self.source is ServerSource.USER and self.raw.get("trust") is True
+
+    @property
     def summary(self) -> str:
         """What it would run or reach, with variables unsubstituted and without the values of `env` and `headers`."""
         if address := _address(self.raw):
@@ -124,7 +131,7 @@ class ConfiguredServer(Struct, frozen=True, kw_only=True):
 
 _FIELDS: Final = {
     *("command", "args", "env", "cwd", "type", "transport", "url", "httpUrl", "serverUrl", "headers", "disabled"),
-    *("enabled", "timeout", "includeTools", "excludeTools"),
+    *("enabled", "timeout", "includeTools", "excludeTools", "trust"),
 }
 _STDIO, _HTTP = {"stdio", "local"}, {"http", "streamable-http", "streamable_http", "streamableHttp", "remote"}
 _VARIABLE: Final = re.compile(r"\$\{(?:env:)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}]*))?\}")
@@ -178,6 +185,7 @@ def server_spec(server: ConfiguredServer, environment: Mapping[str, str]) -> Ser
         timeout=_seconds(raw.get("timeout")),
         include_tools=tuple(map(str, _listed(raw.get("includeTools")))),
         exclude_tools=tuple(map(str, _listed(raw.get("excludeTools")))),
+        is_trusted=server.is_trusted,
         secrets=_secrets(env, headers, url, reader.substituted),
     )
 

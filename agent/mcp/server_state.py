@@ -45,6 +45,7 @@ class ServerStatus(Struct, frozen=True, kw_only=True):
     error: str = ""
     notice: str = ""
     restarts: int = 0
+    is_trusted: bool = False
 
 
 class ManagedServer:
@@ -147,4 +148,5 @@ class ManagedServer:
             error=self.error,
             notice=self.offer.notice,
             restarts=self.restarts,
+            is_trusted=self.configured.is_trusted,
         )

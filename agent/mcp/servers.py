@@ -107,12 +107,12 @@ class McpServers:
             server.state = ServerState.STARTING
         self._loop.submit(self._start_all(servers))
 
-    async def wait(self, is_stopped: Callable[[], bool] = lambda: False) -> None:
-        """Waits for servers that are starting, at most `wait_seconds`, the first time."""
+    async def wait(self, is_stopped: Callable[[], bool] = lambda: False, seconds: float | None = None) -> None:
+        """Waits for servers that are starting, at most `seconds` (`wait_seconds`), the first time."""
         self.start()
         if self._waited or not self._started:
             return
-        deadline = time.monotonic() + self._settings.wait_seconds
+        deadline = time.monotonic() + (self._settings.wait_seconds if seconds is None else seconds)
         while time.monotonic() < deadline and not is_stopped():
             if not any(server.state in _UNDER_WAY for server in self._servers.values()):
                 break

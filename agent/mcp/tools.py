@@ -55,6 +55,7 @@ class McpTool:
             if self.is_changed
             else "",
             is_for_tool=True,
+            is_contained=self.offered.is_trusted,
         )
 
     def run(self, arguments: dict[str, Any], run: ToolRun) -> str:

@@ -22,6 +22,17 @@ class Access(StrEnum):
         return self in {Access.MEMORY, Access.READ}
 
 
+class FilesRead(Struct, frozen=True):
+    """What a command reads that only reads: files that it names, and those that it finds below folders.
+
+    `asks`: a file tool would ask before it reads one of them.
+    """
+
+    named: tuple[str, ...] = ()
+    below: tuple[str, ...] = ()
+    asks: bool = False
+
+
 class Action(Struct, frozen=True, kw_only=True):
     """What a tool call would do.
 
@@ -31,7 +42,9 @@ class Action(Struct, frozen=True, kw_only=True):
     sentence that says why this asks even where a rule or a mode allows the like of it; "" where nothing does.
     `is_for_tool`: a permission for more than this call is for the tool, whatever its arguments.
     `circumstances` is a sentence on how it would be done, shown with the reason. `is_from_network`: its output may hold
-    what strangers wrote. `destroys`: a command that deletes or overwrites files of which nothing keeps a copy.
+    what strangers wrote. `destroys`: a command that deletes or overwrites files of which nothing keeps a copy. `reads`
+    is set where a command in a sandbox only reads. `is_contained`: nothing that it does leaves the machine, or changes
+    what models are told in each request; or the user says so of an MCP server.
     """
 
     tool: str
@@ -46,6 +59,8 @@ class Action(Struct, frozen=True, kw_only=True):
     circumstances: str = ""
     is_from_network: bool = False
     destroys: bool = False
+    reads: FilesRead | None = None
+    is_contained: bool = False
 
 
 class Scope(StrEnum):

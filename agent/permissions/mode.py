@@ -1,12 +1,20 @@
 """The permission mode: what happens to actions that no rule decides."""
 
 from enum import StrEnum
+from typing import Final
+
+_PLAN_INSTRUCTIONS: Final = (
+    "Plan mode is on. Read what you need, but change nothing: calls that edit files, send data or run commands that do "
+    "more than read are denied. If the user wants something changed, end your answer with a section headed “# Plan”: "
+    "the steps, the files that change, and how to check the result. The user then accepts the plan or answers it."
+)
 
 
 class PermissionMode(StrEnum):
     """What happens to actions that no rule decides.
 
-    Reading memory and the project never asks. `ask`: all else asks. `read-only`: all else is denied. `edit`: edits in
+    Reading memory and the project never asks. `ask`: all else asks. `read-only`: all else is denied. `plan`: the same,
+    and the model ends with a plan, which the person accepts. `edit`: edits in
     the project are allowed. `auto`: commands in the sandbox too. Notes always ask.
     """
 
@@ -14,6 +22,7 @@ class PermissionMode(StrEnum):
     READ_ONLY = "read-only"
     EDIT = "edit"
     AUTO = "auto"
+    PLAN = "plan"
 
     def effect(self, *, sandboxed: bool) -> str:
         """What it means, in a sentence. `sandboxed`: commands run in a sandbox that holds."""
@@ -22,12 +31,19 @@ class PermissionMode(StrEnum):
                 return "reading is free; all else asks."
             case PermissionMode.READ_ONLY:
                 return "reading is free; nothing is changed, run or sent."
+            case PermissionMode.PLAN:
+                return "reading is free; the model makes a plan, which you accept."
             case PermissionMode.EDIT:
                 return "edits in the project are free; commands ask."
             case PermissionMode.AUTO if sandboxed:
                 return "edits and sandboxed commands are free; what deletes asks."
             case PermissionMode.AUTO:
                 return "edits are free; commands ask: there is no sandbox here."
+
+    @property
+    def instructions(self) -> tuple[str, ...]:
+        """What a message tells the model about the mode."""
+        return (_PLAN_INSTRUCTIONS,) if self is PermissionMode.PLAN else ()
 
     @property
     def next(self) -> "PermissionMode":

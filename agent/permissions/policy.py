@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct, structs
 
-from agent.permissions.action import Access, Action, PermissionAnswer, Scope
+from agent.permissions.action import Access, Action, FilesRead, PermissionAnswer, Scope
 from agent.permissions.mode import PermissionMode
 from agent.permissions.rules import Rule, RuleSet, RuleSource, Verdict, offered_rules
 from foundation.errors import PalimpsestError
@@ -32,8 +32,8 @@ class Policy:
     """The permissions of a session: a mode, and rules of the user, the project and the session.
 
     Deny rules come first, then what always asks (a concern, a tainted turn, a note), ask rules, a command that cannot
-    be read while a rule denies or asks, allow rules (those of skills in use last), the mode. Where stored rules cannot
-    be read, everything asks.
+    be read while a rule denies or asks, allow rules (those of skills in use last), the mode. Rules about reading files
+    hold for commands that only read. Where stored rules cannot be read, everything asks.
     """
 
     def __init__(
@@ -46,6 +46,7 @@ class Policy:
         """`sandboxed`: commands run in a sandbox that holds, so that `auto` may allow them; a callable may block."""
         self.rules = rules
         self.mode = mode
+        self.mode_before_plan = PermissionMode.ASK if mode is PermissionMode.PLAN else mode
         self.decided = deque[PastDecision](maxlen=MAX_DECIDED)  # in this session, the newest last
         self._sandboxed = sandboxed
 
@@ -60,9 +61,14 @@ class Policy:
         for rule in rules:
             self.rules.add(rule)
 
-    def set_mode(self, mode: PermissionMode) -> str:
-        """Sets the mode; gives a sentence about it. Trying out the sandbox may block for a moment."""
+    def set_mode(self, mode: PermissionMode, *, passing: bool = False) -> str:
+        """Sets the mode; gives a sentence about it. Trying out the sandbox may block for a moment.
+
+        `passing`: a step through the modes, which the end of the mode `plan` does not bring back.
+        """
         self.mode = mode
+        if mode is not PermissionMode.PLAN and not passing:
+            self.mode_before_plan = mode
         return f"Mode {mode}: {mode.effect(sandboxed=mode is PermissionMode.AUTO and self.sandboxed)}"
 
     def note(self, action: Action, decision: Decision, refusal: str) -> None:
@@ -74,27 +80,43 @@ class Policy:
         """The decision. `tainted` names what untrusted text the turn has read; "" for none. `skills` are the allow
         rules of the skills in use."""
         self.rules.refresh()
+        if self.mode is not PermissionMode.PLAN:
+            self.mode_before_plan = self.mode
         decision = self._decide(action, tainted, skills)
         if decision.verdict is Verdict.ASK and action.destroys:
             return structs.replace(decision, reason=f"{decision.reason} {_DESTROYS}")
         return decision
 
     def _decide(self, action: Action, tainted: str, skills: Sequence[Rule]) -> Decision:
-        if rule := self.rules.first(Verdict.DENY, action):
+        if rule := self._first(Verdict.DENY, action):
             return Decision(Verdict.DENY, f"{rule.where} denies it: {rule}.", rule)
-        if self.mode is PermissionMode.READ_ONLY and action.access not in _FREE:
-            return Decision(Verdict.DENY, "The mode is read-only: nothing is changed, run or sent.")
+        may_change = action.access not in _FREE and not self._is_free(action.reads)
+        if self.mode in {PermissionMode.READ_ONLY, PermissionMode.PLAN} and may_change:
+            return Decision(Verdict.DENY, f"The mode is {self.mode}: nothing is changed, run or sent.")
         if self.rules.problem and action.access is not Access.PERSON:
             return Decision(Verdict.ASK, self.rules.problem, asks_always=True)
         if concern := action.concern or self._concern(action, tainted):
             return Decision(Verdict.ASK, concern, asks_always=True)
-        if rule := self.rules.first(Verdict.ASK, action):
+        if rule := self._first(Verdict.ASK, action):
             return Decision(Verdict.ASK, f"{rule.where} asks: {rule}.", rule, asks_always=True)
-        return self._by_rule_or_mode(action, skills)
+        reading = Decision(Verdict.ALLOW, "Reading asks for no permission.")
+        return reading if action.access in _FREE else self._by_rule_or_mode(action, skills)
+
+    def _first(self, verdict: Verdict, action: Action) -> Rule | None:
+        """The first rule about the action, or about reading the files that its command names."""
+        of_files = _reading(action.reads.named) if action.reads else None
+        return self.rules.first(verdict, action) or (of_files and self.rules.first(verdict, of_files))
+
+    def _is_free(self, reads: FilesRead | None) -> bool:
+        """Whether a command that only reads needs no permission: a file tool would not ask for any of the files."""
+        if reads is None or reads.asks:
+            return False
+        below = _reading(reads.below)
+        return not (below and any(self.rules.first(verdict, below) for verdict in (Verdict.DENY, Verdict.ASK)))
 
     def _concern(self, action: Action, tainted: str) -> str:
         """Why the action asks whatever the rules allow."""
-        if tainted and action.access in _GUARDED_IN_TAINTED_TURNS:
+        if tainted and action.access in _GUARDED_IN_TAINTED_TURNS and not action.is_contained:
             return f"In view is what came of “{tainted}”, which nobody here wrote."
         return "Memory is written only with a yes." if action.access is Access.NOTE else ""
 
@@ -133,8 +155,6 @@ class Policy:
         return rule
 
     def _by_rule_or_mode(self, action: Action, skills: Sequence[Rule]) -> Decision:
-        if action.access in _FREE:
-            return Decision(Verdict.ALLOW, "Reading asks for no permission.")
         is_command = action.access is Access.RUN
         if is_command and not self.rules.allows_exactly(action) and (rule := self.rules.uncertain(action)):
             reason = f"Part of this command cannot be read, and {rule.where[:1].lower()}{rule.where[1:]} says: {rule}."
@@ -142,6 +162,8 @@ class Policy:
         of_skill = next((rule for rule in skills if rule.matches(action)), None)
         if rule := self.rules.first(Verdict.ALLOW, action) or of_skill:
             return Decision(Verdict.ALLOW, f"{rule.where} allows it: {rule}.", rule)
+        if self._is_free(action.reads):
+            return Decision(Verdict.ALLOW, "It only reads, in the sandbox.")
         if action.access is Access.EDIT and self.mode in {PermissionMode.EDIT, PermissionMode.AUTO}:
             return Decision(Verdict.ALLOW, f"The mode {self.mode} allows edits in the project.")
         needs_sandbox = is_command and not action.destroys and self.mode is PermissionMode.AUTO
@@ -149,6 +171,11 @@ class Policy:
             return Decision(Verdict.ALLOW, "The mode auto allows commands in the sandbox.")
         hint = " There is no sandbox for commands here." if needs_sandbox else ""
         return Decision(Verdict.ASK, f"No rule decides, and the mode {self.mode} asks.{hint}")
+
+
+def _reading(paths: tuple[str, ...]) -> Action | None:
+    """The action of the tool that reads these files; None for no files."""
+    return Action(tool="read_file", access=Access.READ, summary="", subject=paths[0], also=paths[1:]) if paths else None
 
 
 MAX_DECIDED = 50

@@ -12,23 +12,8 @@ INTERPRETERS: Final = frozenset(
         *("python", "python2", "python3", "pypy", "pypy3", "ipython", "perl", "ruby", "irb", "node", "nodejs", "deno"),
         *("bun", "php", "lua", "luajit", "tclsh", "wish", "osascript", "pwsh", "powershell", "cmd", "r", "rscript"),
         *("julia", "guile", "racket", "scheme", "sbcl", "ghci", "runghc", "groovy", "scala", "jshell", "elixir", "iex"),
-        *(
-            "awk",
-            "gawk",
-            "mawk",
-            "nawk",
-            "sed",
-            "gsed",
-            "ed",
-            "ex",
-            "vi",
-            "vim",
-            "nvim",
-            "emacs",
-            "gdb",
-            "lldb",
-            "psql",
-        ),
+        *("awk", "gawk", "mawk", "nawk", "sed", "gsed", "ed", "ex", "vi", "vim", "nvim", "emacs", "gdb"),
+        *("lldb", "psql"),
         *("mysql", "sqlite3", "bc", "m4", "expect", "make", "gmake"),
     }
 )
@@ -41,18 +26,8 @@ RUNNERS: Final = SHELLS | {
     *("setsid", "stdbuf", "watch", "parallel", "unshare", "nsenter", "chroot", "script", "expect", "ssh", "runuser"),
     *("pkexec", "sg", "setpriv", "ionice", "chrt", "taskset", "numactl", "strace", "ltrace", "gdb", "flock", "at"),
     *("batch", "crontab", "systemd-run", "faketime", "fakeroot", "proot", "bwrap", "firejail", "unbuffer", "rlwrap"),
-    *(
-        "socat",
-        "nc",
-        "ncat",
-        "entr",
-        "dbus-run-session",
-        "start-stop-daemon",
-        "daemonize",
-        "tmux",
-        "screen",
-        "caffeinate",
-    ),
+    *("socat", "nc", "ncat", "entr", "dbus-run-session", "start-stop-daemon", "daemonize", "tmux"),
+    *("screen", "caffeinate"),
     *("let", "declare", "typeset", "local", "readonly", "read", "mapfile", "readarray", "unset", "getopts", "compgen"),
     *("complete", "compopt", "bind", "hash", "fc", "history", "printf", "test", "[", "wait", "ulimit", "umask"),
     *("arch", "linux32", "linux64", "setarch", "cgexec", "prlimit", "capsh", "uid0", "machinectl", "toybox", "run0"),
@@ -119,30 +94,15 @@ RUNNING_OPTIONS: Final[dict[str, frozenset[str]]] = {
     "flake": frozenset({"--config", "--append-config", "--output-file"}),  # flake8
     "eslint": frozenset(
         {
-            *(
-                "-c",
-                "--config",
-                "--rulesdir",
-                "--plugin",
-                "--parser",
-                "--resolve-plugins-relative-to",
-                "-f",
-                "--format",
-            ),
+            *("-c", "--config", "--rulesdir", "--plugin", "--parser", "--resolve-plugins-relative-to"),
+            *("-f", "--format"),
             *("-o", "--output-file", "--cache-location", "--cache-file"),
         }
     ),
     "jest": frozenset(
         {
-            *(
-                "-c",
-                "--config",
-                "--rootDir",
-                "--globalSetup",
-                "--globalTeardown",
-                "--setupFiles",
-                "--setupFilesAfterEnv",
-            ),
+            *("-c", "--config", "--rootDir", "--globalSetup", "--globalTeardown"),
+            *("--setupFiles", "--setupFilesAfterEnv"),
             *("--testRunner", "--runner", "--reporters", "--transform", "--resolver", "--testEnvironment", "--preset"),
             *("--outputFile", "--coverageDirectory", "--cacheDirectory", "--filter", "--testSequencer"),
         }
@@ -160,18 +120,8 @@ RUNNING_OPTIONS: Final[dict[str, frozenset[str]]] = {
     "npm": frozenset({"--script-shell", "--prefix", "--userconfig", "--globalconfig", "-C", "--node-options"}),
     "go": frozenset(
         {
-            *(
-                "-exec",
-                "-toolexec",
-                "-C",
-                "-o",
-                "-overlay",
-                "-vettool",
-                "-modfile",
-                "-ldflags",
-                "-gcflags",
-                "-asmflags",
-            ),
+            *("-exec", "-toolexec", "-C", "-o", "-overlay", "-vettool", "-modfile", "-ldflags"),
+            *("-gcflags", "-asmflags"),
             *("-gccgoflags", "-compiler", "-pkgdir", "-outputdir", "-coverprofile", "-cpuprofile", "-memprofile"),
             *("-blockprofile", "-mutexprofile", "-trace"),
         }

@@ -136,14 +136,18 @@ def parse_rule(verdict: Verdict, text: str, source: RuleSource = RuleSource.SESS
 def offered_rules(action: Action) -> tuple[Rule, ...]:
     """The rules that a person may choose to have remembered for an action: this very one, then a wider one.
 
+    Of a tool of an MCP server, the wider one is for all tools of the server.
+
     None for an action on several paths: no pattern matches these and no others.
     """
     if action.also and not action.is_for_tool:
         return ()
     subject, patterns = action.subject, [""]
     if action.is_for_tool:
-        patterns = [""]
-    elif action.access is Access.RUN:
+        server, separator, _ = action.tool.partition("__")
+        tools = (action.tool, f"{server}__*") if separator else (action.tool,)
+        return tuple(Rule(Verdict.ALLOW, tool) for tool in tools)
+    if action.access is Access.RUN:
         patterns = [exact_pattern(subject), suggested_prefix(subject)]
     elif action.access in {Access.READ, Access.EDIT, Access.NOTE}:
         patterns = [exact_path(subject)] if subject else [""]

@@ -23,7 +23,6 @@ from memory.settings import AUTO
 
 if TYPE_CHECKING:  # the help of a command must not load the store
     from memory.memory import Memory
-    from memory.pages.cost.choice import LayoutChoice
 
 
 class FileArchiveResult(Struct, frozen=True, kw_only=True):
@@ -35,7 +34,6 @@ class FileArchiveResult(Struct, frozen=True, kw_only=True):
     text_path: Path | None
     secrets: int  # found in the text
     redacted: bool
-    choice: LayoutChoice | None = None  # where the layout was chosen by its cost
 
 
 def archive_text(
@@ -63,7 +61,6 @@ def archive_text(
     label = clear(label)
     archived_text, secrets = _cleared_text(text, redact=redact)
     paths: dict[str, Path] = {}
-    choice = None
     if (mode or memory.vault.settings.mode) == AUTO:
         choice = memory.vault.choose_layout(archived_text, dense=dense)
         mode, dense = choice.mode.name, choice.mode.cell == DENSE
@@ -79,7 +76,6 @@ def archive_text(
         text_path=path,
         secrets=secrets,
         redacted=redact,
-        choice=choice,
     )
 
 
@@ -128,24 +124,12 @@ def archive_object(result: FileArchiveResult) -> dict[str, Any]:
 def archive_sentence(result: FileArchiveResult) -> str:
     """The result in a sentence."""
     archived = result.archived
-    pages = pages_sentence(
-        len(archived.pages), archived.text_tokens, archived.vision_tokens, archived.profile, archived.tokenizer
-    )
-    return f"“{archived.label}”: {pages}"
+    return f"“{archived.label}”: {pages_sentence(len(archived.pages), archived.text_tokens)}"
 
 
-def choice_sentence(result: FileArchiveResult) -> str:
-    """Which layout was chosen by its cost; "" where none was."""
-    return result.choice.sentence if result.choice else ""
-
-
-def pages_sentence(pages: int, text_tokens: int, vision_tokens: int, profile: str, tokenizer: str = "estimate") -> str:
-    """Pages and tokens in a sentence: those of the text, and those of the pictures as the profile counts them."""
-    ratio = f", {text_tokens / vision_tokens:.3g} to 1" if vision_tokens else ""
-    return (
-        f"{pages:,} page{'s' if pages != 1 else ''}, each read back and compared: {text_tokens:,} text tokens "
-        f"({tokenizer}) stand on {vision_tokens:,} vision tokens ({profile}){ratio}."
-    )
+def pages_sentence(pages: int, text_tokens: int) -> str:
+    """Pages and tokens of the text in a sentence."""
+    return f"{pages:,} page{'s' if pages != 1 else ''}, each read back and compared; {text_tokens:,} tokens of text."
 
 
 def archives_markdown(memory: Memory) -> str:
@@ -228,6 +212,4 @@ def archive_markdown(memory: Memory, name: str, on_page: Callable[[int], None] |
     path = expand_home(name).absolute()
     result = archive_text(memory, read_text_file(path, memory.vault.settings.max_file_mb), path.stem, on_page=on_page)
     pages = "\n".join(f"- `{page.id}` ({page.mode}, {page.chars:,} characters)" for page in result.archived.pages)
-    return "\n\n".join(
-        part for part in (archive_sentence(result), choice_sentence(result), pages, secrets_sentence(result)) if part
-    )
+    return "\n\n".join(part for part in (archive_sentence(result), pages, secrets_sentence(result)) if part)

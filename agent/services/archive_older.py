@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from foundation.privacy import clear
 from foundation.program import PROGRAM
@@ -54,10 +55,21 @@ class AgingReport(Struct, frozen=True, kw_only=True):
         return any(aged.damaged or aged.is_damaged or aged.large for aged in self.conversations)
 
 
+GROWS: Final = "pages would take more tokens than its text"
+
+
 def archive_older(
-    memory: Memory, before: datetime, *, dry_run: bool = False, on_page: Callable[[int], None] | None = None
+    memory: Memory,
+    before: datetime,
+    *,
+    dry_run: bool = False,
+    growing: bool = True,
+    on_page: Callable[[int], None] | None = None,
 ) -> AgingReport:
-    """Archives conversations not touched since `before`; with `dry_run` only estimates the result."""
+    """Archives conversations not touched since `before`; with `dry_run` only estimates the result.
+
+    Without `growing`, it leaves conversations that take more tokens as pages than as text.
+    """
     profile_named(memory.settings.profile)  # an unknown name is refused before any work
     pages = 0
 
@@ -67,7 +79,13 @@ def archive_older(
 
     conversations: list[AgedConversation] = []
     for overdue in memory.vault.overdue.conversations(before):
-        aged = _estimate(memory, overdue) if dry_run or overdue.spared else _archive(memory, overdue, report)
+        is_estimated = dry_run or overdue.spared or not growing
+        aged = _estimate(memory, overdue) if is_estimated else _archive(memory, overdue, report)
+        if not growing and not aged.spared:
+            if aged.vision_tokens > aged.text_tokens:
+                aged = replace(aged, spared=GROWS)
+            elif not dry_run:
+                aged = _archive(memory, overdue, report)
         pages += 0 if aged.spared else aged.pages
         conversations.append(aged)
     return AgingReport(before=before, dry_run=dry_run, conversations=tuple(conversations))

@@ -11,6 +11,7 @@ from msgspec import Struct
 from agent.services.outside_files import previewed_attachments
 from foundation.clock import iso
 from foundation.figures import likelihood_percent, percent
+from foundation.paths import Workspace, home_shortened
 from memory.errors import MemoryFailure
 from memory.records import Entry
 
@@ -45,7 +46,7 @@ async def context_view(session: Session, text: str = "") -> ContextView:
 
 
 def _view(assembled: AssembledRequest, memory: Memory, refusals: list[str]) -> ContextView:
-    report, labels = assembled.report, source_labels(assembled.report, memory)
+    report, labels = assembled.report, own_label(memory.workspace) | source_labels(assembled.report, memory)
     sentences = (prefix_sentence(report, assembled.parts, labels), *compaction_sentences(assembled), *refusals)
     return ContextView(report, assembled.parts, labels, tuple(filter(None, sentences)))
 
@@ -107,6 +108,11 @@ def recall_reason(span: RecalledSpan) -> str:
     later = f" A newer memory of {span.superseded} says otherwise." if span.superseded else ""
     branch = " It is on a branch that this conversation left." if span.off_branch else ""
     return f"Recalled because {reason}. {span.citation}, trust {span.trust.value}.{later}{branch}"
+
+
+def own_label(workspace: Workspace) -> dict[str, str]:
+    """The label of the workspace's AGENTS.md: its path, because a project may have one."""
+    return {workspace.agents_md.name: home_shortened(workspace.agents_md)}
 
 
 def source_labels(report: ContextReport, memory: Memory) -> dict[str, str]:

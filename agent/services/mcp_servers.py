@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _EXAMPLE: Final = "Examples: time uvx mcp-server-time · issues https://example.org/mcp"
 _SECRET_HINT: Final = "Write ${VARIABLE} in its place, and set the variable in the environment."
+_OWN: Final = f"Only a server of your own {USER_FILE} can be marked as harmless."
 _LOCK_SECONDS: Final = 5
 _WHERE: Final = {
     ServerSource.WORKSPACE: "mcp.servers of config.yaml",
@@ -117,6 +118,16 @@ class SessionServers:
     async def trust(self, name: str) -> None:
         """Allows a server of the project, and starts it."""
         await asyncio.to_thread(self._servers.answer, name, allowed=True)
+
+    async def set_trusted(self, name: str, *, trusted: bool) -> None:
+        """Says in the user's own file whether the server is harmless, and restarts it. Raises Misuse."""
+        server = self._servers.find(name)
+        if server.source is not ServerSource.USER:
+            raise Misuse("Not your own", f"{visible_line(name)} is configured in {_WHERE[server.source]}.", _OWN)
+        raw = {**server.raw, "trust": trusted}
+        await asyncio.to_thread(change_user_file, self.path, lambda servers: {**servers, name: raw})
+        await asyncio.to_thread(self._servers.drop, name)
+        self._servers.put(structs.replace(server, raw=raw))
 
     def is_free(self, name: str) -> bool:
         return all(status.name != name for status in self.statuses())

@@ -41,6 +41,6 @@ def _service_offer(session: "Session", model: "DetectedModel", taken_by: str) ->
 
     variable = key_variable(parse_spec(model.spec), session.config.environment)
     return (
-        f"{variable} is set: {taken_by}. What you write then goes to {model.address}. "
+        f"{variable or 'A key'} is set: {taken_by}. What you write then goes to {model.address}. "
         f"{price_sentence(model.profile, session.config.models)} Until then nothing is sent."
     )

@@ -14,9 +14,11 @@ from agent.services.model_states import model_states, models_at
 from agent.spending.report import Spent, caps_sentence, spending_report
 from context.assembly.budget import budget_for
 from context.settings import ContextSettings
+from foundation.keys import StoredKeys
 from models.chat.detect import DetectedModel, detect_each, services
 from models.chat.open import open_model
 from models.chat.port import ModelSize, Profile
+from models.chat.service_keys import service_of
 from models.chat.spec import DETECT_VARIABLE, ModelSpec, address_of, key_variable, parse_spec
 from models.embed.open import NONE
 from models.prices import PriceList
@@ -33,9 +35,9 @@ _PROTOCOLS: Final = {
 _CHAT_PROTOCOL: Final = "OpenAI's chat protocol"
 KEY_VARIABLES: Final = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "PALIMPSEST_ANTHROPIC_KEY", "PALIMPSEST_OPENAI_KEY")
 HOW_TO_SET_A_KEY: Final = (
-    "Keys come from the environment alone and are neither shown nor stored: `export ANTHROPIC_API_KEY=…` or "
-    "`export OPENAI_API_KEY=…` in the shell, then open the chat again. PALIMPSEST_OPENAI_KEY goes to any address that "
-    "a SPEC names; the provider's own variable goes to the provider alone."
+    "k stores the key of the chosen model's service, in the system's keyring or a file that only you can read. "
+    "Variables come first: ANTHROPIC_API_KEY and OPENAI_API_KEY go to the provider alone, PALIMPSEST_OPENAI_KEY to any "
+    "address that a SPEC names."
 )
 
 
@@ -52,7 +54,7 @@ class ModelsView(Struct, frozen=True, kw_only=True):
     conversation: Spent | None
     today: Spent
     caps: str
-    keys: tuple[str, ...]  # variables that are set
+    keys: tuple[str, ...]  # variables that are set, and services whose key is stored
 
 
 class SessionModels:
@@ -89,7 +91,10 @@ class SessionModels:
             conversation=own.conversations[0] if own.conversations else None,
             today=report.today,
             caps=caps_sentence(report),
-            keys=tuple(name for name in KEY_VARIABLES if config.environment.get(name)),
+            keys=(
+                *(name for name in KEY_VARIABLES if config.environment.get(name)),
+                *StoredKeys(config.environment).places(),
+            ),
         )
 
     def found(self) -> AsyncGenerator[list[DetectedModel]]:
@@ -135,6 +140,10 @@ class SessionModels:
         """
         return (await probe_model(self._config, spec)).text
 
+    @property
+    def environment(self) -> Mapping[str, str]:
+        return self._config.environment
+
     async def use_embedder(self, spec: str) -> str:
         """Sets the embedder for all workspaces of the user; a sentence. Raises Misuse and ConfigError."""
         session, config = self._session, self._config
@@ -153,12 +162,12 @@ def model_facts(
         return [
             "No language model: it quotes what it remembers, with citations. Nothing is sent, and it costs nothing."
         ]
-    known = "known" if profile.window_known else "assumed until its server says"
     reserve = budget_for(profile.window, context).reserve
+    window = f"Window {profile.window:,} tokens, {reserve:,} of them kept for the answer."
     tools = "tools natively" if profile.tools else "tools in text" if profile.text_tools else "no tools"
     size = f" It counts as {profile.size.value}." if profile.size is not ModelSize.UNKNOWN else ""
     lines = [
-        f"Window {profile.window:,} tokens ({known}), {reserve:,} of them kept for the answer.",
+        window if profile.window_known else "Its window is not known yet: its server is asked with the first message.",
         f"It reads {'text and images' if profile.vision else 'text, no images'}, and calls {tools}.{size}",
         f"Reached by {_protocol(spec, environment)}. "
         f"{'What you write is sent to another machine.' if profile.remote else 'Nothing leaves this machine.'}",
@@ -189,4 +198,7 @@ def _key(spec: ModelSpec, environment: Mapping[str, str], *, remote: bool) -> st
     variable = "" if spec.provider == "mlx" else key_variable(spec, environment)
     if variable:
         return f"Its key comes from {variable}."
-    return f"No key is set for it: PALIMPSEST_{spec.provider.upper()}_KEY." if remote else ""
+    if not remote or not (service := service_of(spec, environment)):
+        return ""
+    place = StoredKeys(environment).places().get(service)
+    return f"Its key is stored in the {place}." if place else "No key is set for it; k stores one."

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol
 
 from msgspec import Struct
@@ -59,6 +60,14 @@ def server_question(name: str, facts: Sequence[str], *, is_changed: bool) -> Ope
     return _question(title, facts, yes=TRUST, no=NEVER, later=NOT_NOW)
 
 
+def instructions_question(files: Sequence[str], *, is_changed: bool) -> OpeningQuestion:
+    """Whether the model may read the project's instruction files, whose paths these are. `is_changed`: other contents
+    were trusted."""
+    title = f"The project's instructions {'changed' if is_changed else 'for agents are new'}"
+    effect = "Trusted, each conversation in this project begins with them. A change is asked about again."
+    return _question(title, (*files, effect), yes=TRUST, no=NEVER, later=NOT_NOW)
+
+
 def _question(title: str, facts: Sequence[str], *, yes: str, no: str = "", later: str = "") -> OpeningQuestion:
     shown = tuple(map(visible_code_line, facts))
     return OpeningQuestion(title=visible_code_line(title), facts=shown, yes=yes, no=no, later=later)
@@ -107,6 +116,8 @@ class AskingPort(Protocol):
 
     async def ask_server(self, name: str, facts: Sequence[str], *, is_changed: bool) -> bool | None: ...
 
+    async def ask_instructions(self, files: Sequence[str], *, is_changed: bool) -> bool | None: ...
+
     def show_warning(self, text: str) -> None: ...
 
     def show_failure(self, error: PalimpsestError | OSError) -> None: ...
@@ -140,20 +151,28 @@ async def ask_about_links(face: AskingPort, state: OpeningTrust) -> None:
         allowed = await face.ask_link(name, target, link_effect(name))
         if allowed is None:
             continue
-        try:
-            await asyncio.to_thread(state.follow, name, allowed)
-        except (PalimpsestError, OSError) as error:
-            face.show_failure(error)
+        await _store(face, partial(state.follow, name, allowed))
 
 
-async def ask_about_servers(face: AskingPort, session: "Session") -> None:
-    """Asks for each MCP server of the project that is new or changed whether it may run."""
+async def ask_about_project(face: AskingPort, session: "Session") -> None:
+    """Asks whether the model may read the project's instructions, and whether its MCP servers may run, if these are new
+    or changed."""
+    instructions = session.instructions
+    await asyncio.to_thread(instructions.refresh)
+    if files := instructions.unanswered:
+        changed = await asyncio.to_thread(lambda: instructions.is_changed)
+        answer = await face.ask_instructions([file.description for file in files], is_changed=changed)
+        if answer is not None:
+            await _store(face, partial(instructions.answer, files, allowed=answer))
     for server in session.servers.unanswered:
         is_changed = session.servers.is_changed(server)
         answer = await face.ask_server(server.name, (*server.facts, server.effect), is_changed=is_changed)
-        if answer is None:
-            continue
-        try:
-            await asyncio.to_thread(session.servers.answer, server.name, allowed=answer)
-        except (PalimpsestError, OSError) as error:
-            face.show_failure(error)
+        if answer is not None:
+            await _store(face, partial(session.servers.answer, server.name, allowed=answer))
+
+
+async def _store(face: AskingPort, store: Callable[[], object]) -> None:
+    try:
+        await asyncio.to_thread(store)
+    except (PalimpsestError, OSError) as error:
+        face.show_failure(error)

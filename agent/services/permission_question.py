@@ -57,6 +57,10 @@ def _answers_of(action: Action, *, once_only: bool, offers: Sequence[str]) -> li
     if not once_only:
         exact = _shown_rule(offers[0]) if offers else ""
         answers.append((f"For this session{exact}", PermissionAnswer(True, Scope.SESSION)))
+        if action.is_for_tool:
+            answers += [
+                (f"For this session: {rule}", PermissionAnswer(True, Scope.SESSION, rule=rule)) for rule in offers[1:]
+            ]
         if action.access is Access.EDIT:
             answers.append((ALL_EDITS, PermissionAnswer(True, all_edits=True)))
         if not action.is_for_tool:  # such a tool may change: what it does later is not what was agreed to

@@ -13,6 +13,8 @@ from agent.permissions.mode import PermissionMode
 from agent.permissions.policy import Policy
 from agent.permissions.rules import COMMAND_TOOL, Rule, RuleSource, Verdict, offered_rules, parse_rule
 from agent.permissions.stored_rules import StoredRules
+from agent.tools.commands.commands import Commands
+from agent.tools.commands.run_command import command_action
 from foundation.errors import Misuse
 
 _ACCESS: Final[dict[str, Access]] = {
@@ -23,19 +25,9 @@ _ACCESS: Final[dict[str, Access]] = {
     "remember": Access.NOTE,
     **dict.fromkeys(("ask_user", "update_plan"), Access.PERSON),
     **dict.fromkeys(
-        (
-            "memory_search",
-            "memory_timeline",
-            "recall",
-            "search_memory",
-            "open_skill",
-            "command_output",
-            "delegate",
-        ),
-        Access.MEMORY,
+        ["memory_search", "memory_timeline", "recall", "search_memory", "command_output", "delegate"], Access.MEMORY
     ),
 }
-_ALWAYS_ASKS: Final = {Access.NOTE: "Each note asks, whatever the rules."}
 
 
 class RuleTest(Struct, frozen=True):
@@ -68,15 +60,15 @@ def rule_steps(policy: Policy) -> list[RuleStep]:
     return [
         RuleStep("Denied, in any mode", "A deny rule holds whatever else allows.", deny, bool(deny)),
         RuleStep(
-            "The mode read-only",
+            "The modes read-only and plan",
             "Nothing is changed, run or sent.",
-            holds=policy.mode is PermissionMode.READ_ONLY,
+            holds=policy.mode in {PermissionMode.READ_ONLY, PermissionMode.PLAN},
         ),
         *([RuleStep("A file of rules cannot be read", problem)] if problem else []),
         RuleStep(
             "Always asks, whatever the rules",
             "Notes; files of keys and passwords; what a tool has a concern about; and, while text that nobody here "
-            "wrote is in view, commands, notes and what leaves the machine.",
+            "wrote is in view, what leaves the machine or the sandbox.",
         ),
         RuleStep("Asks", "An ask rule holds before any that allows.", ask, bool(ask)),
         RuleStep(
@@ -84,19 +76,26 @@ def rule_steps(policy: Policy) -> list[RuleStep]:
             "It asks while a rule denies or asks for commands. A rule that allows that very line still holds.",
             holds=any(rule.tool == COMMAND_TOOL for rule in (*deny, *ask)),
         ),
-        RuleStep("Allowed", "Reading memory and the project needs no rule.", allow),
+        RuleStep(
+            "Allowed",
+            "Reading memory and the project needs no rule, nor does a command in the sandbox that only reads.",
+            allow,
+        ),
         RuleStep(f"The mode {policy.mode}", policy.mode.effect(sandboxed=sandboxed)),
     ]
 
 
-def tested_action(text: str) -> Action:
-    """The action that a typed line names: `edit_file src/a.py`, `git__git_log`, or a command line. Raises Misuse."""
+def tested_action(text: str, commands: Commands | None = None) -> Action:
+    """The action that a typed line names: `edit_file src/a.py`, `git__git_log`, or a command line. Blocks.
+
+    Raises Misuse.
+    """
     first = text.split(" ", 1)[0]
     is_tool = "(" not in text and first.replace("_", "").isalnum() and "_" in first
-    return action_of(text.split(" ", 1) if is_tool else [text])
+    return action_of(text.split(" ", 1) if is_tool else [text], commands)
 
 
-def action_of(words: Sequence[str]) -> Action:
+def action_of(words: Sequence[str], commands: Commands | None = None) -> Action:
     """The action that `test` names: a tool with its subject, or a command line. Raises Misuse."""
     if not words or not words[0].strip():
         raise Misuse("Nothing to test", "There is no command and no tool.", "permissions test 'git push'")
@@ -108,8 +107,11 @@ def action_of(words: Sequence[str]) -> Action:
         access = _ACCESS.get(tool, Access.NETWORK)
         return Action(tool=tool, access=access, summary=tool, subject=subject, is_for_tool=tool not in _ACCESS)
     line = " ".join(words)
-    loses = destroys(line, lambda _: True)
-    return Action(tool=COMMAND_TOOL, access=Access.RUN, summary=line, subject=line, destroys=loses)
+    if commands is not None:
+        return command_action(commands, line)
+    return Action(
+        tool=COMMAND_TOOL, access=Access.RUN, summary=line, subject=line, destroys=destroys(line, lambda _: True)
+    )
 
 
 def check_rules(policy: Policy, action: Action) -> RuleTest:

@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from agent.services.git_files import GitFiles
+from agent.project.git_files import GitFiles
 from agent.tools.files.project import ProjectFolders
 from agent.tools.files.walk import ProjectWalk
 from agent.tools.port import ToolFailure

@@ -48,11 +48,13 @@ class PromptProgress:
 
     @property
     def figures(self) -> str:
-        """`0.5k of 1.9k`, `about 1.9k tokens` if the server reports nothing, "" if nothing is known."""
+        """`0.5k of 1.9k`, `about 1.9k tokens` before the first report, "" if nothing is known."""
         if not self._total:
             return ""
         total = short_count(self._total)
-        return f"about {total} tokens" if self._is_estimate else f"{short_count(self._done)} of {total}"
+        if not self._done:  # a server may report once a batch, and has read more than it says
+            return f"{'about ' if self._is_estimate else ''}{total} tokens"
+        return f"{short_count(self._done)} of {total}"
 
     def left(self) -> str:
         """`about 40 s left`, which counts down between two reports; "" before the first report or after the end."""

@@ -7,18 +7,18 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from agent.config.common_settings import COMMON
 from agent.config.config import read_config, user_config
 from agent.config.edit import parse_value, remove_value, save_value
 from agent.config.secrets import refuse_secrets, without_secrets
 from agent.config.settings import Setting, all_settings, value_of
 from agent.services.live_settings import holds
-from context.switches import SWITCHES
 from foundation.errors import Misuse
 from foundation.paths import Workspace, config_dir
 from foundation.workspace_trust import trust_command, trust_store
 from memory.access import not_trusted
 
-_FIRST: Final = frozenset(f"context.{name}" for name in SWITCHES)
+_ORDER: Final = {name: place for place, name in enumerate(COMMON)}
 
 
 class SettingsFile(Struct, frozen=True):
@@ -88,6 +88,7 @@ class SettingRow(Struct, frozen=True, kw_only=True):
     of_workspace: bool  # the workspace's file sets it
     is_secret: bool  # it holds a key or a password, which `written` leaves out
     holds: str  # from when a change holds in a running chat
+    title: str  # its name in words, if it is one of those that people change most; else ""
 
     @property
     def is_changed(self) -> bool:
@@ -95,7 +96,7 @@ class SettingRow(Struct, frozen=True, kw_only=True):
 
 
 def setting_rows(workspace: Workspace, environment: Mapping[str, str]) -> list[SettingRow]:
-    """Every setting as it is configured; the switches of memory first. Blocks."""
+    """Every setting as it is configured; those that people change most first. Blocks."""
     reading = read_config(workspace, environment, {})
     rows: list[SettingRow] = []
     for name, setting in all_settings().items():
@@ -108,9 +109,10 @@ def setting_rows(workspace: Workspace, environment: Mapping[str, str]) -> list[S
             of_workspace=reading.origins[name].startswith(f"{workspace.config}, "),
             is_secret=shown != value,
             holds=holds(name),
+            title=COMMON.get(name, ""),
         )
         rows.append(row)
-    return sorted(rows, key=lambda row: row.setting.name not in _FIRST)
+    return sorted(rows, key=lambda row: _ORDER.get(row.setting.name, len(_ORDER)))
 
 
 def written_value(value: Any) -> str:

@@ -134,6 +134,16 @@ def trust_scripts(folder: Path, environment: Mapping[str, str]) -> tuple[str, ..
         raise TemporaryFailure("The scripts of hooks are not trusted", "Another process holds the list.") from error
 
 
+def trust_instructions(folder: Workspace, environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Trusts the instructions for agents of the project in this folder, which need not be a workspace, as they are now;
+    gives the paths of those that were not trusted. Raises OSError or TemporaryFailure."""
+    from agent.mcp.consent import ConsentStore  # not needed for the first frame
+    from agent.project.instructions import ProjectInstructions
+
+    workspace = folder if folder.is_workspace else Workspace(folder.state)
+    return ProjectInstructions(folder.root, workspace, ConsentStore(config_dir(environment))).trust()
+
+
 MAX_POWERS = 12  # lines of what a configuration lets in
 MAX_LISTED = 6  # files, and settings, in a dialog
 

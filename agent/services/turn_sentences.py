@@ -3,7 +3,6 @@
 from typing import Final, cast
 
 from context.report import Reduction
-from foundation.figures import likelihood_percent
 from foundation.terminal_text import visible_line
 from memory.records import FAILURE, STEERS, AnswerOwner, Entry
 from models.messages import RecalledSpan
@@ -28,6 +27,7 @@ _REASONS: Final = {
     "another branch": "Another branch of the conversation",
 }
 CUT: Final = "cut at the length kept for an answer; say “go on” for more"
+CUT_CALL: Final = "cut at the length kept for an answer, within a tool call: no tool ran · /retry asks again"
 IN_LOOP: Final = "stopped: the model repeated itself · /retry asks again"
 FILTERED: Final = "ended by the service’s filter"
 _IN_PROGRESS: Final = {
@@ -36,7 +36,7 @@ _IN_PROGRESS: Final = {
     AnswerOwner.OTHER_AT_OPENING: OTHER_WINDOW_THEN,
     AnswerOwner.UNKNOWN: OTHER_WINDOW_PERHAPS,
 }
-ENDINGS: Final = {"length": CUT, "filtered": FILTERED, "repetition": IN_LOOP}
+ENDINGS: Final = {"length": CUT, "cut_call": CUT_CALL, "filtered": FILTERED, "repetition": IN_LOOP}
 """Why an answer may be incomplete, by its reason."""
 
 
@@ -73,10 +73,8 @@ def _capitalised(reason: str) -> str:
 
 
 def recalled_line(span: RecalledSpan, beside: int) -> str:
-    """`[Boat · user · e_4kx7…] exact · 62 % · 2 beside it`."""
+    """`[Boat · user · e_4kx7…] exact · 2 beside it`."""
     details = [f"{span.citation} {span.trust.value}"]
-    if span.likelihood:
-        details.append(likelihood_percent(span.likelihood))
     if span.superseded:
         details.append(f"superseded on {span.superseded}")
     if span.off_branch:

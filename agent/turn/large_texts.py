@@ -104,7 +104,7 @@ class LargeTexts:
     def _archived(self, attachment: Attachment, is_stopped: Callable[[], bool]) -> tuple[str, str]:
         """The archive's reference, and its conversation's id; "" for the latter where an earlier message has it."""
         text, label = clear(attachment.text, TextSource.OTHER), clear(attachment.name)
-        if seq := self._earlier_archive(text, label):
+        if seq := self._earlier_archive(text):
             return f"#{seq}", ""
 
         def stop(_pages: int) -> None:
@@ -117,11 +117,12 @@ class LargeTexts:
         conversation = memory.conversations.at(row.conversation).id if row.conversation is not None else ""
         return f"#{archived.seq}", conversation
 
-    def _earlier_archive(self, text: Cleared, label: str) -> int | None:
+    def _earlier_archive(self, text: Cleared) -> int | None:
+        """The archive of the same text, whatever its name, that an earlier message of the conversation has."""
         vault = self._memory.vault
         ids = self._earlier()
         for row in vault.archives() if ids else ():
-            if row.label == label and row.conversation is not None and self._id_of(row.conversation) in ids:
+            if row.conversation is not None and self._id_of(row.conversation) in ids:
                 pages = vault.pages(row.seq)
                 is_same = sum(page.chars for page in pages) == len(text)
                 if is_same and "".join(vault.exact_text(page) or "" for page in pages) == text:

@@ -196,4 +196,5 @@ class TurnPorts(Struct, frozen=True, kw_only=True):
     summaries: SummariesPort | None = None  # None: the extract, which every planned compaction has
     hooks: SessionHooks | None = None
     steering: SteeringPort = NoSteering()
+    notes: Callable[[], Sequence[str]] = tuple  # what the model is told with the next message, once
     warnings: Callable[[], Iterable[str]]  # trouble with the archive, each reported once

@@ -17,6 +17,7 @@ from agent.turn.late_words import NOTICE, LateWords
 from agent.turn.ports import TurnInput
 from agent.turn.recorder import AnswerRecorder
 from agent.turn.storage_notices import AnswerNotStored
+from agent.turn.title import short_title
 from agent.turn.used_files import use_cited, use_recalled
 from context import AssembledRequest, Context, Turn
 from context.compaction.compact import CompactionReceipt
@@ -37,7 +38,6 @@ from models.cleared_parts import NO_PARTS, cleared_parts
 from models.messages import Image, PromptCacheSlot, RecalledSpan, Request, Role, ToolCall, Usage, request_nonces
 from models.prices import Cost
 
-TITLE_CHARS = 60
 SUMMARY = TITLE
 """Meta of a tool result: the line that the screen showed of its call."""
 DELEGATED_IN = "delegated_in"
@@ -123,11 +123,11 @@ class StoredTurn:
         findings = examine(message.text)
         sent = examine(message.whole) if message.whole else findings
         if state.conversation is None:
-            title = clear(state.next_title) or edited(findings.cleared, _first_line)
+            title = clear(state.next_title) or edited(findings.cleared, short_title)
             state.conversation = conversations.new(title, labels=self._context.new_labels())
             state.next_title = ""
         elif state.conversation.leaf is None and not state.conversation.title:  # begun to set its switches
-            conversations.rename(state.conversation.seq, edited(findings.cleared, _first_line))
+            conversations.rename(state.conversation.seq, edited(findings.cleared, short_title))
         elif ONE_SHOT in state.conversation.labels and message.again is None:
             conversations.unlabel(state.conversation.seq, ONE_SHOT)
         hidden = (*state.hidden.get(state.conversation.seq, ()), *hidden_texts(message.whole or message.text))
@@ -390,9 +390,3 @@ def _derived(refs: Sequence[str]) -> dict[str, list[str]]:
 def _cost(cost: Cost | None) -> dict[str, Any]:
     """Meta with the cost; none where it is unknown."""
     return {"cost": cost.fields} if cost else {}
-
-
-def _first_line(text: str) -> str:
-    """The first line, cut at a word: a title."""
-    line = " ".join(text.split("\n", 1)[0].split())
-    return line if len(line) <= TITLE_CHARS else line[:TITLE_CHARS].rsplit(" ", 1)[0] + "…"

@@ -283,9 +283,10 @@ class ToolCalls:
         if self._stopped.is_set():
             return self._tools.denied(planned.action, STOPPED)
         output = self._tools.run(planned.call, run or ToolRun(planned.result_id, self._stopped, action=planned.action))
-        if planned.action.access is Access.NETWORK or planned.action.is_from_network:
-            self._tainted = self._untrusted() or planned.action.summary
-            output = structs.replace(output, untrusted=planned.action.summary)
+        action = planned.action
+        if action.is_from_network or (action.access is Access.NETWORK and not action.is_contained):
+            self._tainted = self._untrusted() or action.summary
+            output = structs.replace(output, untrusted=action.summary)
         if planned.action.is_diff and not output.failed:
             output = structs.replace(output, diff=planned.action.detail)
         if self._hooks and (text := self._hooks.after_tool(planned.call, output, self._stopped.is_set)):

@@ -277,6 +277,7 @@ class TurnRun:
             hook_text=self._hook_text,
             prefetch=self._prefetch,
             steers=message.steers,
+            notes=tuple(self._ports.notes()),
         )
 
     async def _assemble(self, turn: Turn) -> AsyncGenerator[SessionEvent, None]:

@@ -6,6 +6,7 @@ import msgspec
 
 from context.assembly.budget import Budget, budget_for
 from context.assembly.digest import Item, decode_items, tools_digest
+from context.assembly.environment import WhereAndWhen
 from context.assembly.excerpts import is_attached_text
 from context.assembly.gather import (
     SEARCH_TOO_LATE,
@@ -69,6 +70,7 @@ class RequestAssembler:
         self._recall = MessageRecall(components, self._turn, arguments.profile, self._budget, counting)
         self._recall.is_wanted = arguments.recall
         self._index = EpochIndex(components, steady, self._budget, arguments.profile)
+        self._environment = WhereAndWhen(components, arguments.profile, steady, self._budget.total)
         self._nonces_seen = 0  # choices of the head's nonce that a text of the request holds
         self._is_reducing = False  # old tool results become lines with this request
         self._shortened: EpochState | None = None  # the state that reduced what the view has reduced
@@ -142,6 +144,7 @@ class RequestAssembler:
         )
         state = self._index.added(state, self._stored_epoch, self._view.seqs)
         state = self._last.added(state, self._stored_epoch)
+        state = self._environment.added(state)
         if (known := self._shortened or self._stored_epoch) is not None:
             seqs = self._view.reduced
             kept = {seq: known.whole[seq] for seq in seqs if seq in known.whole}
@@ -318,11 +321,12 @@ class RequestAssembler:
             self._budget,
             components.settings,
             self._counting,
-            components.clock.now().astimezone(),
+            self._environment.now,
             components.pictures.read_image if self._turn.attachments else None,
         )
         passages = passages_in(self._view)
         changes = unreported_changes(state, self._sources.notes, self._sources.skills, self._view.seqs, passages)
+        changes += self._environment.changes(state, self._view.seqs)
         attached = [part.text for entry in self._view.entries for part in entry.sent if is_attached_text(part)]
         unchanged = unchanged_notes(state, self._sources.notes)
         brought = self._recall.passages(self._view, self._reading.excluded, self._sources.notes, unchanged)
@@ -332,18 +336,14 @@ class RequestAssembler:
     def _offline_sources(self, state: EpochState, gathered: GatheredTail | None) -> OfflineSources:
         if self._arguments.profile.spec != "offline" or not self._components.settings.use_memory:
             return NOTHING
-        recalled = gathered.tail.recalled if gathered else ()
+        recalled, now = gathered.tail.recalled if gathered else (), self._components.clock.now()
         limits = limits_of(self._components.settings, self._budget.total)
         whole = further_passages(self._components, self._turn, self._view, recalled, limits) if gathered else ()
         return OfflineSources(
             whole=whole,
             notes=cited_notes(notes_in_request(state, self._sources.notes)),
             citations=entry_citations(self._view),
-            superseded=superseded_statements(
-                self._turn.text, self._components.clock.now(), self._view, (*recalled, *whole)
-            )
-            if gathered
-            else {},
+            superseded=superseded_statements(self._turn.text, now, self._view, (*recalled, *whole)) if gathered else {},
         )
 
     # ── compaction ──

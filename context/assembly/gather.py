@@ -25,6 +25,7 @@ from context.layers.message import (
 from context.layers.project import changes_piece, skill_piece, skills_called
 from context.layers.system import hook_pieces, instruction_pieces, intent_pieces, knowledge_pieces, matching_rules
 from context.notice import FileNotice
+from context.recall.guide import asks_for_fact
 from context.report import DroppedSource
 from context.settings import ContextSettings
 from context.sources.changes import SourceChange
@@ -92,7 +93,7 @@ def gather_tail(
         *instruction_pieces(rules),
         *intent_pieces(intents),
         *(knowledge_pieces() if turn.brought is not None else ()),
-        *hook_pieces(turn.hook_text),
+        *hook_pieces(turn.hook_text, turn.notes),
     )
     parts = TailInput(
         tools=_with_nonce((tools,), nonce) if tools else (),
@@ -102,6 +103,7 @@ def gather_tail(
         recalled=_with_nonce(recalled_pieces(recalled), nonce),
         attachments=_with_nonce([attachment.piece for attachment in attached], nonce),
         message=(),
+        brief=inputs.profile.is_small and asks_for_fact(turn.text),
     )
     others = any((parts.tools, parts.instructions, parts.skills, parts.changes, parts.recalled, parts.attachments))
     if turn.text or not others:

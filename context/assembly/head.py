@@ -11,6 +11,7 @@ from context.layers.project import memory_section, skills_text
 from context.layers.system import static_text
 from context.report import DroppedSource
 from context.sources.changes import note_digests, skill_digests
+from context.sources.project import InstructionText, UnusedInstructions
 from context.sources.sent_text import sent_text
 from context.sources.skills import Skill
 from context.sources.system_yaml import SystemFile
@@ -21,6 +22,8 @@ from models.messages import Role, Text
 
 _MEMORY_SHARE = 0.4  # of the project's room, reserved for MEMORY.md before AGENTS.md and SOUL.md
 _SHARE_FULL = "its layer's share is full"
+_MAX_INSTRUCTIONS = 8_000  # tokens of the project's instructions
+_INSTRUCTIONS_SHARE = 1 / 8  # of the window, where that is less
 
 
 class HeadSources(Struct, frozen=True):
@@ -34,6 +37,8 @@ class HeadSources(Struct, frozen=True):
     notes: tuple[Note, ...] = ()
     digests: dict[str, str] = {}  # of the files whose edits end the epoch
     lists_skills: bool = True
+    project: tuple[InstructionText, ...] = ()  # the nearest to the user's folder last
+    unused: tuple[UnusedInstructions, ...] = ()
 
 
 def new_epoch_state(
@@ -51,6 +56,9 @@ def new_epoch_state(
     pool = max(0, budget.shares[Layer.SYSTEM] + budget.shares[Layer.PROJECT] - tools)
     documents = _documents(sources)
     project_tokens = sum(counting.text(text) for _, text, _ in documents) + counting.text(sources.memory)
+    instructions = [(file.path, clear(sent_text(file.text), TextSource.OTHER)) for file in sources.project]
+    most = min(_MAX_INSTRUCTIONS, int(budget.window * _INSTRUCTIONS_SHARE))
+    project_tokens += min(most, sum(counting.text(text) for _, text in instructions))
     system_room = max(budget.shares[Layer.SYSTEM] - tools, pool - project_tokens, pool // 8)
     fitter = _HeadFitter(counting)
     fitter.add(Layer.SYSTEM, "system.yaml", static_text(sources.system), "", system_room)
@@ -58,6 +66,8 @@ def new_epoch_state(
     memory_floor = min(counting.text(sources.memory), int(room * _MEMORY_SHARE)) if sources.memory.strip() else 0
     for name, text, injected in documents:
         fitter.add(Layer.PROJECT, name, text, injected, max(0, pool - fitter.used - memory_floor))
+    _add_instructions(fitter, instructions, min(most, pool - fitter.used - memory_floor))
+    fitter.dropped += [(Layer.PROJECT.value, DroppedSource(each.path, 0, f"it {each.why}")) for each in sources.unused]
     in_head = _add_memory(fitter, sources, max(0, pool - fitter.used))
     return EpochState(
         number=number,
@@ -104,7 +114,7 @@ class _HeadFitter:
         self.dropped: list[tuple[str, DroppedSource]] = []
         self.used = 0
 
-    def add(self, layer: Layer, source: str, text: str, injected: str, room: int) -> None:
+    def add(self, layer: Layer, source: str, text: str, injected: str, room: int, *, opens: bool = False) -> None:
         if not text.strip():
             return
         frame = self.counting.part(Text("", injected, SAMPLE_NONCE)) + 2 if injected else 2
@@ -112,7 +122,7 @@ class _HeadFitter:
         if dropped_tokens:
             self.dropped.append((layer.value, DroppedSource(source, dropped_tokens, _SHARE_FULL)))
         if fitting:
-            self.append(layer, source, fitting, injected)
+            self.append(layer, source, fitting, injected, opens=opens)
 
     def append(self, layer: Layer, source: str, text: str, injected: str, *, opens: bool = False) -> None:
         piece = HeadPiece(layer.value, source, text, injected, opens)
@@ -126,6 +136,19 @@ def _documents(sources: HeadSources) -> Sequence[tuple[str, str, str]]:
         ("SOUL.md", clear(sent_text(sources.soul), TextSource.OTHER), "soul"),
         ("skills", skills_text(sources.skills) if sources.lists_skills else "", "skills"),
     )
+
+
+def _add_instructions(fitter: _HeadFitter, files: Sequence[tuple[str, str]], room: int) -> None:
+    """Adds the project's instructions (path, text): what does not fit is missing from the files far from the user's
+    folder, and named."""
+    start, end = len(fitter.pieces), fitter.used + room
+    for path, text in reversed(files):
+        shown = f"Instructions of this project, from {path}:\n\n{text}" if text else ""
+        fitter.add(Layer.PROJECT, path, shown, "project", end - fitter.used, opens=True)
+    fitter.pieces[start:] = reversed(fitter.pieces[start:])
+    missing = {path for path, text in files if text} - {piece.source for piece in fitter.pieces[start:]}
+    if names := ", ".join(path for path, _ in files if path in missing):
+        fitter.add(Layer.PROJECT, "left out", f"There was no room for {names}.", "project", 200, opens=True)
 
 
 def _add_memory(fitter: _HeadFitter, sources: HeadSources, room: int) -> tuple[str, ...]:

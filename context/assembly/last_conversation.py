@@ -1,4 +1,4 @@
-"""What a new conversation begins with of the last one in its scope: its newest summaries, where there are any.
+"""With `context.carry_summary`, a new conversation begins with the newest summaries of the last one in its scope.
 
 They are a piece of the opening, made once: later epochs of the conversation keep it. A summary of untrusted text
 is left out, because the head is not read as the words of strangers.
@@ -47,7 +47,8 @@ class LastConversation:
         if before is not None:
             pieces = _kept(before)
         else:
-            pieces = () if self._turn.leaf else _pieces(self._components, self._turn.conversation, self._counting)
+            is_carried = self._components.settings.carry_summary and not self._turn.leaf
+            pieces = _pieces(self._components, self._turn.conversation, self._counting) if is_carried else ()
         return replace(state, pieces=(*state.pieces, *pieces)) if pieces else state
 
     def notices(self, state: EpochState) -> tuple[FileNotice, ...]:
@@ -55,7 +56,7 @@ class LastConversation:
         tokens = sum(self._counting.text(piece.text) for piece in _kept(state))
         if not tokens or self._turn.leaf:
             return ()
-        return (FileNotice("info", f"The summary of the last conversation goes along: {tokens:,} tokens."),)
+        return (FileNotice("info", f"Starts with a summary of the last conversation: {tokens:,} tokens."),)
 
 
 def _kept(state: EpochState) -> tuple[HeadPiece, ...]:

@@ -61,6 +61,7 @@ class MessageRecall:
             components.conversations.off_branch,
             tuple(map(components.history.text_of, view.summaries)),
             tuple(entry.text for entry in view.entries if entry.role is Role.USER and entry.text),
+            turn.conversation.id if turn.conversation else "",
         )
         if turn.prefetch is None:
             return recall_passages(components.search, request, limits, counting)

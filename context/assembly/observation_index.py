@@ -10,7 +10,7 @@ from context.assembly.tokens import MessageCounter
 from context.assembly.view import BranchView
 from context.epoch import EpochState, HeadPiece
 from context.layers.observations import ObservationIndex, is_index, observation_index
-from context.report import LAST_CONVERSATION
+from context.report import ENVIRONMENT, LAST_CONVERSATION
 from context.working_set.policy import working_set
 from models.chat.port import Profile
 
@@ -73,4 +73,4 @@ def _stands(state: EpochState, before: EpochState, in_view: Collection[int]) -> 
 
 
 def _before_index(state: EpochState) -> tuple[HeadPiece, ...]:
-    return tuple(p for p in state.pieces if not is_index(p) and p.source != LAST_CONVERSATION)
+    return tuple(p for p in state.pieces if not is_index(p) and p.source not in (LAST_CONVERSATION, ENVIRONMENT))

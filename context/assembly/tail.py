@@ -49,6 +49,7 @@ class TailInput(Struct, frozen=True, kw_only=True):
     recalled: tuple[MessagePiece, ...] = ()
     attachments: tuple[MessagePiece, ...] = ()
     message: tuple[MessagePiece, ...] = ()
+    brief: bool = False  # whether only the words that answer are asked for
 
 
 def bound_tail(parts: TailInput, budget: Budget, settings: ContextSettings, counting: MessageCounter) -> RequestTail:
@@ -66,7 +67,8 @@ def bound_tail(parts: TailInput, budget: Budget, settings: ContextSettings, coun
     shown = [piece.part.text for piece in attachments.pieces if isinstance(piece.part, Text)]
 
     recalled = [p for p in parts.recalled if isinstance(p.part, RecalledSpan) and not is_in_view(p.part, shown)]
-    spans = with_guide([piece.part for piece in recalled if isinstance(piece.part, RecalledSpan)])
+    found = [piece.part for piece in recalled if isinstance(piece.part, RecalledSpan)]
+    spans = with_guide(found, brief=parts.brief)
     pieces = (
         *parts.tools,
         *within(parts.instructions, budget.shares[Layer.SYSTEM]),

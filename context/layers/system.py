@@ -1,6 +1,6 @@
 """System layer: unconditional lines in the head, the lines of matching rules in the tail."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from context.assembly.tokens import Layer, MessagePiece
 from context.sources.conditions import ConditionInput
@@ -61,9 +61,11 @@ def knowledge_pieces() -> tuple[MessagePiece, ...]:
     return (MessagePiece(Layer.SYSTEM, "knowledge", Text(_KNOWLEDGE_INSTRUCTIONS, injected="instructions")),)
 
 
-def hook_pieces(text: str) -> tuple[MessagePiece, ...]:
-    """What hooks of the user add to a message, marked as theirs."""
-    return (MessagePiece(Layer.SYSTEM, "hooks", Text(clear(text, TextSource.OTHER), injected="hook")),) if text else ()
+def hook_pieces(text: str, notes: Sequence[str]) -> list[MessagePiece]:
+    """What the program notes with a message, and what hooks of the user add to it, marked as theirs."""
+    added = (("notes", "instructions", "\n".join(notes)), ("hooks", "hook", text))
+    parts = [(name, Text(clear(words, TextSource.OTHER), injected=mark)) for name, mark, words in added if words]
+    return [MessagePiece(Layer.SYSTEM, name, part) for name, part in parts]
 
 
 _KNOWLEDGE_INSTRUCTIONS = (

@@ -10,6 +10,7 @@ from context.assembly.tokens import MessageCounter, fit_lines
 from foundation.citations import cited_refs, remove_citations
 from foundation.errors import PalimpsestError
 from foundation.privacy import TextSource, clear
+from foundation.text.sentences import is_question
 from foundation.trust import Citation, Trust
 from memory.search import Hit
 from models.fence import SAMPLE_NONCE
@@ -83,6 +84,8 @@ def whole_passages(
 
     Notes are left out: a recalled part has all of a note. Passages that cannot be read are skipped.
     """
+    questions = {(hit.conversation, hit.entry): hit.snippet for hit in hits if hit.entry and is_question(hit.snippet)}
+    asked = {hit.citation.ref: questions.get((hit.conversation, hit.entry - 1), "") for hit in hits if hit.entry}
     best_first = [(part.citation, part.time) for part in sorted(recalled, key=lambda part: part.rank)]
     cited = {
         citation.ref: (citation, time) for citation, time in (*best_first, *((hit.citation, hit.time) for hit in hits))
@@ -96,7 +99,12 @@ def whole_passages(
         except PalimpsestError:
             continue
         found += [
-            replace(_part(passage, clear(passage.text.strip(), TextSource.OTHER), len(found)), cited=False, time=time)
+            replace(
+                _part(passage, clear(passage.text.strip(), TextSource.OTHER), len(found)),
+                cited=False,
+                time=time,
+                asked=clear(asked.get(ref, ""), TextSource.OTHER),
+            )
             for passage in passages[:1]
         ]
     return tuple(found)

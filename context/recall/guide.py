@@ -1,15 +1,24 @@
 """What a model reads beside recalled passages: relative dates written out, and the line behind the block."""
 
+import re
 from collections.abc import Sequence
 
 from msgspec.structs import replace
 
 from foundation.text.dates.relative import written_dates
+from foundation.text.sentences import is_question
 from foundation.trust import Citation, Trust
 from models.messages import RecalledSpan, Role
 from models.prompts import prompt
 
 _SPOKEN = frozenset({Role.USER.value, Role.ASSISTANT.value})
+_LONGEST_FACT = 200  # characters of a message that asks for one fact
+_EXPLAINS = re.compile(
+    r"\bwhy\b|\bhow (?!many|much|old|often|long|far|big|tall|late|soon)"
+    r"|\b(?:should|could|can|would|will) (?:i|we|you|it)\b|\b(?:explain|describe|compare|summar\w+|tell me about)\b"
+    r"|为什么|为何|怎么|怎样|如何|该不该|应该|解释|总结|比较|介绍",
+    re.IGNORECASE,
+)
 
 
 def dates_in(text: str, citation: Citation, role: str | None, *, is_sure: bool) -> tuple[tuple[int, str], ...]:
@@ -19,10 +28,15 @@ def dates_in(text: str, citation: Citation, role: str | None, *, is_sure: bool) 
     return written_dates(text, citation.time) if citation.time else ()
 
 
-def with_guide(parts: Sequence[RecalledSpan]) -> tuple[RecalledSpan, ...]:
-    """The passages of a block, the first with the line behind it, which is no part of recall's share."""
+def asks_for_fact(text: str) -> bool:
+    """Whether the message is a short question that a few words answer: not why, not how, not a wish for advice."""
+    return len(text) <= _LONGEST_FACT and is_question(text) and _EXPLAINS.search(text) is None
+
+
+def with_guide(parts: Sequence[RecalledSpan], *, brief: bool = False) -> tuple[RecalledSpan, ...]:
+    """The passages of a block, the first with the line behind it, which is no part of recall's share. `brief` asks for
+    only the words that answer."""
     is_approximate = any(part.trust is Trust.APPROXIMATE and not part.unverified for part in parts)
-    guide = (
-        f"{prompt('recall', 'approximate')} {prompt('recall', 'use')}" if is_approximate else prompt("recall", "use")
-    )
+    use = prompt("recall", "fact" if brief else "use")
+    guide = f"{prompt('recall', 'approximate')} {use}" if is_approximate else use
     return tuple(replace(part, guide=guide if n == 0 else "") for n, part in enumerate(parts))

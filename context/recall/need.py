@@ -20,7 +20,9 @@ from collections.abc import Sequence
 from itertools import islice
 
 from foundation.text.analysis import plain_words, term_list
-from foundation.text.folding import is_unspaced
+from foundation.text.chinese_questions import chinese_terms
+from foundation.text.dates.spans import without_dates
+from foundation.text.folding import fold, is_unspaced
 from foundation.text.sentences import is_question, sentences
 from foundation.text.stopwords import is_weak
 from memory.repetition import ANNOUNCING
@@ -42,9 +44,11 @@ WEIGHTS = {
     "covered": 4.0,
     "full": 3.0,
     "unspaced": -0.4,
+    "dated": 3.0,
 }
 """In logits. `likelihood`, `best` and `covered` are from 0 to 1, `length` is the logarithm of 1 + the content terms,
-the others are 0 or 1."""
+the others are 0 or 1. `dated`, that the hits
+are of the dates which the message names, is no part of the fit."""
 
 _OWN = re.compile(r"\b(?:i|i['’](?:m|ve|d|ll)|my|mine|we|we['’](?:re|ve|d|ll)|our|ours)\b|我|咱|俺", re.IGNORECASE)
 _THEIRS = re.compile(r"\b(?:my|our)\b|我的|我们|我家", re.IGNORECASE)
@@ -138,7 +142,9 @@ _DAYS = frozenset(term_list("monday tuesday wednesday thursday friday saturday s
 
 def message_features(text: str, hits: Sequence[Hit] = ()) -> dict[str, float]:
     """The features of a message's wording, by the names of WEIGHTS; none for words of courtesy alone."""
+    chinese = chinese_terms(text)
     content = {term for term in term_list(text) if not is_weak(term)}
+    asked = content or {*chinese.further}  # 我住在哪里？ has single characters alone
     if (
         (content or not (is_question(text) and _OWN.search(text)))  # 我住在哪里？ has function words alone
         and content <= _COURTESY | (_DAYS if content & _COURTESY else set())
@@ -151,7 +157,7 @@ def message_features(text: str, hits: Sequence[Hit] = ()) -> dict[str, float]:
     payload = _PAYLOAD.search(text, 1) if code or instruction else None
     said = text[: payload.start()] if payload else text
     own, past = _OWN.search(said) is not None, _PAST.search(said) is not None and not is_kept
-    general, covered = not own and _GENERAL.search(said) is not None, _covered(content, hits)
+    general, covered = not own and _GENERAL.search(said) is not None, _covered(asked, hits)
     return {
         "constant": 1.0,
         "named": float(_names_somebody(said, hits)),
@@ -160,7 +166,7 @@ def message_features(text: str, hits: Sequence[Hit] = ()) -> dict[str, float]:
         "instruction": float(instruction and not past),
         "general": float(general),
         "code": float(code),
-        "length": math.log1p(min(len(content), 12)),
+        "length": math.log1p(min(len(asked), 12)),
         "definite": float(_DEFINITE.search(said) is not None),
         "covered": covered,
         "full": float(covered == 1 and not (general or instruction or code)),
@@ -188,7 +194,7 @@ def says_nothing(text: str, *, by_model: bool) -> bool:
 
 def _covered(content: set[str], hits: Sequence[Hit]) -> float:
     """The largest share of the content terms that one of the first hits holds."""
-    held = (len(content.intersection(term_list(hit.snippet))) for hit in islice(hits, 3))
+    held = (len(content.intersection((*term_list(hit.snippet), *fold(hit.snippet)))) for hit in islice(hits, 3))
     return max(held, default=0) / max(len(content), 1)
 
 
@@ -204,10 +210,13 @@ def _names_somebody(text: str, hits: Sequence[Hit]) -> bool:
 
 
 def recall_likelihood(text: str, results: SearchResults) -> float:
-    """Likelihood, 0 to 1, that something of the results serves the message."""
-    features = message_features(text, results.hits)
+    """Likelihood, 0 to 1, that something of the results serves the message. Hits of the dates that it names need not
+    hold the words of these dates."""
+    features = message_features(without_dates(text) if results.is_dated else text, results.hits)
     if not results.hits or not features:
         return 0.0
+    if results.is_dated:
+        features |= {"past": 1.0, "instruction": 0.0, "dated": 1.0}
     features |= {"likelihood": results.likelihood, "best": results.hits[0].score}
     logit = sum(WEIGHTS[name] * value for name, value in features.items())
     return 1 / (1 + math.exp(-max(-50.0, min(50.0, logit))))

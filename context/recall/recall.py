@@ -14,14 +14,15 @@ from context.recall.need import asks, message_features, passage_likelihood, reca
 from context.settings import ContextSettings
 from foundation.clock import iso
 from foundation.privacy import TextSource, clear
-from foundation.text.analysis import tokens
+from foundation.text.analysis import term_list, tokens
 from foundation.text.folding import is_unspaced
 from foundation.text.repeats import without_repeats
-from foundation.text.sentences import is_question, sentences
+from foundation.text.sentences import sentences
 from foundation.text.similarity import Shingles, alike, shingles
 from foundation.trust import Citation, Trust
 from memory.origin import Origin
 from memory.search import Hit, Query, SearchResults
+from memory.search.results.evidence import is_evidence
 from models.chat.text_tools.candidate import is_written_call
 from models.fence import SAMPLE_NONCE
 from models.messages import Role
@@ -32,6 +33,8 @@ SHOWN_ALREADY = 0.8  # of a passage's shingles, however short it is: the passage
 FREE_TOKENS = 600  # within which a passage of LEAST_SHARE of the best score is recalled; from there on of WORTHWHILE
 LEAST_SHARE, WORTHWHILE = 0.2, 0.54
 LEAST_A_TOKEN = 0.00006  # of likelihood: a passage of 50 tokens that is less likely than 0.3 % to serve is not recalled
+LEAST_LIKELY = 0.01  # of serving the message, for each passage beside the first, however short
+ECHO = 0.5  # of its score, for what a tool gave in another conversation
 SHORTEST_COUNTED = 10  # tokens: a shorter passage needs what one of so many does
 FEW_HITS = 5  # so few passages cost little: the threshold falls in proportion
 LEAST_FOR_A_QUESTION = 300  # tokens, however much earlier messages recalled
@@ -65,6 +68,7 @@ class RecallRequest(Struct, frozen=True):
     off_branch: Callable[[Collection[int]], frozenset[int]] = on_branch
     summaries: tuple[str, ...] = ()  # texts of those in view
     own: tuple[str, ...] = ()  # the person's messages in view
+    conversation: str = ""
 
 
 class RecallLimits(Struct, frozen=True):
@@ -145,19 +149,25 @@ def fit_passages(
     if not served:
         candidates = []
     hits = [hit for hit in candidates if not _in_view(hit, request) and not _is_cited(hit, cited)]
-    hits = without_held(hits, request.summaries, request.own)
+    hits = without_held(_echoes_last(hits, request), request.summaries, request.own)
     by_id = {hit.id: hit for hit in candidates}
     best = max((hit.score for hit in candidates), default=0.0)  # those in view included: they may say it all
     likelihood = results.likelihood if results else 0.0
     parts = [
         _part(
-            hit, rank, by_id, limits, counting, served * passage_likelihood(rank, hit.score / (best or 1), likelihood)
+            hit,
+            rank,
+            by_id,
+            limits,
+            counting,
+            served * passage_likelihood(rank, hit.score / best if best else 1.0, likelihood),
         )
         for rank, hit in enumerate(_ranked(hits), len(cited))
     ]
     chosen = _fit_by_value([(part, seq) for part, seq in parts if part.text.strip()], cited, limits, counting, best)
     off_branch = request.off_branch([seq for _, seq in chosen if seq])
-    chosen = [(replace(part, off_branch=True) if seq in off_branch else part, seq) for part, seq in chosen]
+    is_dated = results is not None and results.is_dated
+    chosen = [(replace(part, off_branch=seq in off_branch, is_dated=is_dated), seq) for part, seq in chosen]
     bare = [(replace(part, dates=()), seq) for part, seq in chosen]
     while chosen and counting.text(recalled_block((*cited, *_grouped_by_label(bare[: len(chosen)])))) > limits.tokens:
         chosen.pop()
@@ -189,15 +199,22 @@ def _in_view(hit: Hit, request: RecallRequest) -> bool:
 
 
 def _tells_nothing(hit: Hit, request: RecallRequest) -> bool:
-    """Whether it is an earlier copy of the message or, of a talk with a model, a question of the person or courtesy."""
-    if _repeats_message(hit, request.text):
+    """Whether it is an earlier copy of the message, no evidence, or courtesy in a talk with a model."""
+    asked = frozenset(term_list(search_text(request.text, request.before)))
+    if _repeats_message(hit, request.text) or not is_evidence(hit, asked):
         return True
     if hit.origin is Origin.ASSISTANT:
         return is_written_call(hit.snippet) or says_nothing(hit.snippet, by_model=True)
-    if hit.role != Role.USER.value or hit.speaker or not hit.snippet.strip():
-        return False
-    is_question_only = all(is_question(sentence.text) for sentence in sentences(hit.snippet))
-    return is_question_only or says_nothing(hit.snippet, by_model=False)
+    is_of_user = hit.role == Role.USER.value and not hit.speaker and bool(hit.snippet.strip())
+    return is_of_user and says_nothing(hit.snippet, by_model=False)
+
+
+def _echoes_last(hits: Sequence[Hit], request: RecallRequest) -> list[Hit]:
+    """Lowers the scores of what tools gave in other conversations; drops it where the message is a task."""
+    is_task = bool(message_features(request.text).get("instruction"))
+    echoes = {hit.id for hit in hits if hit.origin is Origin.TOOL and hit.conversation != request.conversation}
+    lowered = [replace(hit, score=hit.score * ECHO) if hit.id in echoes else hit for hit in hits]
+    return [hit for hit in lowered if not (is_task and hit.id in echoes)]
 
 
 def _is_cited(hit: Hit, cited: Sequence[RecalledSpan]) -> bool:
@@ -220,9 +237,13 @@ def _repeats_message(hit: Hit, text: str) -> bool:
 
 
 def _ranked(hits: Sequence[Hit]) -> list[Hit]:
+    """By score, newest first where scores are close; what supersedes another hit has at least its score."""
     best = max((hit.score for hit in hits), default=0.0) or 1.0
+    before = {hit.superseded_by: hit.score for hit in sorted(hits, key=lambda hit: hit.score)}
+    scores = {hit.id: max(hit.score, before.get(hit.id, 0.0)) for hit in hits}
     return sorted(
-        hits, key=lambda hit: (int((best - hit.score) / best / CLOSE), -(hit.time.timestamp() if hit.time else 0.0))
+        hits,
+        key=lambda hit: (int((best - scores[hit.id]) / best / CLOSE), -(hit.time.timestamp() if hit.time else 0.0)),
     )
 
 
@@ -322,7 +343,10 @@ def _fit_by_value(
         remaining.remove(best)
         tokens = best.tokens[best.key in labels]
         share = LEAST_SHARE if limits.tokens - room < FREE_TOKENS else WORTHWHILE
-        if tokens > room or (not limits.all_that_fit and not _is_worth(best.passage[0], tokens, share * best_score)):
+        if tokens > room or (
+            not limits.all_that_fit
+            and not _is_worth(best.passage[0], tokens, share * best_score, LEAST_LIKELY if chosen else 0.0)
+        ):
             continue
         room -= tokens
         labels.setdefault(best.key, best.passage[0])
@@ -330,8 +354,8 @@ def _fit_by_value(
     return chosen
 
 
-def _is_worth(part: RecalledSpan, tokens: int, least_score: float) -> bool:
-    least_likelihood = LEAST_A_TOKEN * max(tokens, SHORTEST_COUNTED)
+def _is_worth(part: RecalledSpan, tokens: int, least_score: float, least_likely: float) -> bool:
+    least_likelihood = max(least_likely, LEAST_A_TOKEN * max(tokens, SHORTEST_COUNTED))
     return part.score >= least_score and part.likelihood >= least_likelihood
 
 

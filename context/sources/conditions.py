@@ -13,6 +13,7 @@ from msgspec import Struct, field
 from foundation.lazy_pattern import lazy_pattern
 from foundation.regex import PatternBudget, SafePattern
 from foundation.text.entities.numbers import AIRLINES, CLEAR
+from foundation.text.folding import fold
 
 _MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 _EXTENSIONS = (
@@ -22,6 +23,12 @@ _EXTENSIONS = (
 
 _BEFORE, _AFTER = r"(?<![A-Za-z0-9_])", r"(?![A-Za-z0-9_])"
 """The ends of a word of Latin letters and digits. Between one and a Chinese character there is no `\\b`."""
+_NAMED_DAY = (
+    r"大?[后後前]天|[昨今明][天日晚夜早]|(?:上|下|这|這|本)?[个個]?(?:周|週|星期|礼拜|禮拜)[一二三四五六日天末]"
+    r"|[上下这這本][个個]?(?:周|週|星期|礼拜|禮拜|月)|[去今明后後前]年"
+    r"|农历|農曆|阴历|陰曆|[正腊臘]月|大年(?:初|三十)"
+    r"|[一二三四五六七八九十]{1,2}月(?:[一二三四五六七八九十廿]{1,3}[日号號]?)?"
+)  # a day, week, month or year
 
 _PATTERNS: dict[str, re.Pattern[str]] = {
     # Two characters of airline, one a letter at least, then digits (IATA Resolution 762); see _is_flight. An airline
@@ -37,7 +44,7 @@ _PATTERNS: dict[str, re.Pattern[str]] = {
         r"|\b[0-3]?[0-9][./][01]?[0-9][./][12][0-9]{3}\b"
         rf"|\b(?:{_MONTHS})[a-z]{{0,6}}\.? [0-3]?[0-9](?:st|nd|rd|th)?\b"
         rf"|\b[0-3]?[0-9](?:st|nd|rd|th)? (?:of )?(?:{_MONTHS})[a-z]{{0,6}}\b"
-        r"|[0-9]{1,4}年|[0-9]{1,2}月[0-9]{1,2}[日号]",
+        rf"|[0-9]{{1,4}}年|[0-9]{{1,2}}月[0-9]{{1,2}}[日号]|{_NAMED_DAY}",
         re.IGNORECASE | re.ASCII,
     ),
     "money": lazy_pattern(
@@ -189,9 +196,10 @@ class Condition(Struct, frozen=True):
 
 
 def has_keyword(text: str, keywords: Sequence[str]) -> bool:
-    """Whether the text contains a keyword: as a whole word in Latin script."""
-    lowered = text.casefold()
-    return any(_contains_word(keyword.casefold(), lowered) for keyword in keywords)
+    """Whether the text contains a keyword: as a whole word in Latin script. Traditional and simplified characters, full
+    and half width are the same."""
+    folded = fold(text)
+    return any(_contains_word(fold(keyword), folded) for keyword in keywords)
 
 
 def _contains_word(word: str, text: str) -> bool:

@@ -36,18 +36,19 @@ class SystemRule(Struct, frozen=True):
     then: tuple[str, ...]
 
 
-class SystemFile(Struct, frozen=True):
-    """Contents of system.yaml."""
-
-    abilities: tuple[str, ...] = ()
-    rules: tuple[SystemRule, ...] = ()
-
-
 class SystemFileProblem(Struct, frozen=True):
     """A problem, and its line (from 1)."""
 
     line: int
     text: str
+
+
+class SystemFile(Struct, frozen=True):
+    """Contents of system.yaml. `problems` are those of rules that are left out; the others hold."""
+
+    abilities: tuple[str, ...] = ()
+    rules: tuple[SystemRule, ...] = ()
+    problems: tuple[SystemFileProblem, ...] = ()
 
 
 class BrokenSystemFile(ValueError):
@@ -65,7 +66,7 @@ DEFAULT = SystemFile(
 
 
 def parse_system_yaml(text: str) -> SystemFile:
-    """Parses system.yaml. Raises BrokenSystemFile with the line of the first problem."""
+    """Parses system.yaml. Leaves out rules with a problem. Raises BrokenSystemFile for a problem of the file."""
     try:
         root = compose_yaml(text)
     except BadYaml as error:
@@ -75,11 +76,15 @@ def parse_system_yaml(text: str) -> SystemFile:
     top = _mapping(root, "the file", ("version", "abilities", "rules"))
     if "version" in top and _scalar_text(top["version"], "version") != "1":
         raise BrokenSystemFile(_line(top["version"]), "only version 1 is known")
-    rules = _items(top["rules"], "rules") if "rules" in top else []
-    return SystemFile(
-        abilities=_lines(top["abilities"], "abilities") if "abilities" in top else (),
-        rules=tuple(_rule(node) for node in rules),
-    )
+    rules: list[SystemRule] = []
+    problems: list[SystemFileProblem] = []
+    for node in _items(top["rules"], "rules") if "rules" in top else []:
+        try:
+            rules.append(_rule(node))
+        except BrokenSystemFile as error:
+            problems.append(error.problem)
+    abilities = _lines(top["abilities"], "abilities") if "abilities" in top else ()
+    return SystemFile(abilities, tuple(rules), tuple(problems))
 
 
 def _rule(node: yaml.Node) -> SystemRule:

@@ -7,6 +7,7 @@ from typing import Protocol
 from context.assembly.head import HeadSources
 from context.notice import FileNotice
 from context.sources.file_state import SourceFile, digest_of, refreshed
+from context.sources.project import InstructionsPort
 from context.sources.skills import SkillRegistry
 from context.sources.system_yaml import DEFAULT, BrokenSystemFile, SystemFile, parse_system_yaml
 from foundation.clock import Clock
@@ -58,6 +59,7 @@ class WorkspaceSources:
         self._good_text = ""  # source of the system.yaml in force; "" for the default
         self._kept_digest = ""  # its digest, once it is saved for later processes
         self._history = history
+        self.project: InstructionsPort | None = None  # set by the session
         self._recorded: dict[str, str] = {}  # digest of the version that was handed on, by name
         self._has_read = False
         self._announced: set[str] = set()  # notes of which a notice promised that they go with the next message
@@ -82,6 +84,7 @@ class WorkspaceSources:
         self._soul, file_notices = self._refresh_file(self._soul)
         notices += file_notices
         self._record_versions()
+        notices += self.project.refresh(sending=sending) if self.project else ()
         changed = self._hot.refresh(ours=False)
         notices += self._hot_problems()
         if self._has_read:
@@ -99,7 +102,10 @@ class WorkspaceSources:
         with self._lock:
             if not self._has_read:
                 self.refresh()
+            project = tuple(self.project.trusted) if self.project else ()
             return HeadSources(
+                project=project,
+                unused=tuple(self.project.unused) if self.project else (),
                 system=self._file,
                 agents=self._agents.text,
                 soul=self._soul.text,
@@ -110,6 +116,7 @@ class WorkspaceSources:
                     "system.yaml": digest_of("\n".join(self._file.abilities)),
                     "AGENTS.md": self._agents.digest,
                     "SOUL.md": self._soul.digest,
+                    "the project's instructions": digest_of(repr(project)) if project else "",
                 },
             )
 
@@ -150,7 +157,14 @@ class WorkspaceSources:
             self._file, self._good_text = parse_system_yaml(self._system.text), self._system.text
         except BrokenSystemFile as error:
             return [self._fall_back(error.problem.text, error.problem.line)]
-        return [FileNotice("info", f"{name} changed. It holds from now on.", name)] if self._has_read else []
+        changed = [FileNotice("info", f"{name} changed. It holds from now on.", name)] if self._has_read else []
+        return [
+            *changed,
+            *(
+                FileNotice("error", f"{problem.text}; this rule is left out.", name, problem.line)
+                for problem in self._file.problems
+            ),
+        ]
 
     def _fall_back(self, problem: str, line: int) -> FileNotice:
         name = self._workspace.system_yaml.name

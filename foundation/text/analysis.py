@@ -13,6 +13,7 @@ and one for each part. An emoji is a word. Terms are stored: any change of what 
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,7 +42,7 @@ __all__ = [
     "unpack_terms",
 ]
 
-ANALYSER = 3
+ANALYSER = 4
 CACHED_TOKENS = 1 << 13  # of each cache: with eight times as many, 5 % less time for 30 MB
 TITLE = "summary"
 """The field of a tool result's metadata that says in a line what the call did."""
@@ -89,8 +90,11 @@ ASCII_SCANNER = lazy_pattern(
 _PLAIN_WORD = re.compile(rf"[{UNSPACED}]|[^\W_]+")
 
 
-def analyse(text: str, speaker: str = "", meta: Mapping[str, Any] | None = None) -> PackedTerms:
+def analyse(
+    text: str, speaker: str = "", meta: Mapping[str, Any] | None = None, at: datetime | None = None
+) -> PackedTerms:
     """The terms of a text, its speaker and its title, and its tags, from `meta` and from the entities in the text.
+    `at` is when a message was sent: the days that it speaks of count from there.
 
     The title of a tool's result is what the call did: no word of a file has to name the file.
     """
@@ -98,7 +102,7 @@ def analyse(text: str, speaker: str = "", meta: Mapping[str, Any] | None = None)
     beside = Counter(term_list(speaker, "")) if speaker else Counter[str]()
     if meta and isinstance(title := meta.get(TITLE), str):
         beside.update(term_list(title[:_LONGEST_TITLE]) * _TITLE_TIMES)
-    tags = (*entry_tags(text, speaker, meta), *((f"={LANGUAGE}:{language}",) if language else ()))
+    tags = (*entry_tags(text, speaker, meta, at), *((f"={LANGUAGE}:{language}",) if language else ()))
     if len(text) <= PIECE:
         beside.update(_counted(text, language, is_ascii=is_ascii))
         return pack_terms(beside, analyser_version(), tags)
@@ -285,8 +289,10 @@ class Analyser:
         own = self.rules.fingerprint
         return f"{analyser_version()}+{own}" if own else analyser_version()
 
-    def __call__(self, text: str, speaker: str = "", meta: Mapping[str, Any] | None = None, /) -> PackedTerms:
-        analysed = analyse(text, speaker, meta)
+    def __call__(
+        self, text: str, speaker: str = "", meta: Mapping[str, Any] | None = None, at: datetime | None = None, /
+    ) -> PackedTerms:
+        analysed = analyse(text, speaker, meta, at)
         if not self.rules.kinds:
             return analysed
         held = {**dict.fromkeys(self.rules.tags(text), 1), **unpack_terms(analysed.packed)}

@@ -36,6 +36,24 @@ _BOUNDARY = _pattern("")
 _CLAUSE = _pattern(",;，、")
 
 
+_REQUEST = re.compile(
+    r"\W*(?:(?:please|can you) )*(?:(?:find|search(?: for)?|look up)(?: me)?|(?:get|give|tell) me"
+    r"|(?:show|list) (?:me|us|the|my|our|all|any|every))\b"
+    r"|(?!.*了\W*$)\W*(?:请|麻烦|帮我|给我|再|你)*(?:[查找搜](?:一下|下)|查[找询看阅]?|搜索?|检索|列出|找[出到]?)(?![了过])",
+    re.IGNORECASE,
+)
+_VERB = r"(?:is|are|was|were|am|do|does|did|can|could|will|would|shall|should|may|must|has|have|had)(?:n['’]t)?"
+_PRONOUN = r"(?:i|we|you|he|she|it|they)\b"
+_ASKS = re.compile(
+    r"\W*(?:(?:so|and|but|ok|hey|please|tell me|do you know|remind me),? )*(?:(?:(?:who|what|where|when|why|how)['’]s"
+    rf"|(?:who|whom|whose|what|where|when|why|how|which)(?: (?!{_PRONOUN})[\w'’-]+){{0,3}}? {_VERB})\b"
+    rf"|{_VERB} (?:{_PRONOUN}|(?:my|our|your|the|there)\b))(?!.*[.!]\s*$)"
+    r"|(?!.*不知道)[^，,。]*(?:(?:什么|啥|谁|哪[个些里儿种位天年家一次])(?![都也])|多少|几[点岁号]|怎么|如何|为什么|[吗呢]$)"
+    r"[^，,。]*$",
+    re.IGNORECASE,
+)
+
+
 class Sentence(NamedTuple):
     """A sentence, or a line, without the white space around it; `text[start:end]` of the text it is from."""
 
@@ -74,3 +92,18 @@ def sentences(text: str) -> Iterator[Sentence]:
 def is_question(sentence: str) -> bool:
     """Whether it ends with a question mark, quotation marks and brackets after it aside."""
     return sentence.rstrip("\"'”’)]」』）》】 \t\n").endswith(("?", "？"))
+
+
+def request_end(text: str) -> int:
+    """The offset behind the words with which a text asks for entries: “Show me the flights”, 查找航班; 0 if none."""
+    match = _REQUEST.match(text)
+    return match.end() if match else 0
+
+
+def only_asks(text: str) -> bool:
+    """Whether each sentence of a text asks: it ends with a question mark, has the form of a question, or is a request.
+
+    Such a text is no evidence: “What is my dentist called” says nothing of the dentist.
+    """
+    found = [sentence.text for sentence in sentences(text)]
+    return bool(found) and all(is_question(one) or _ASKS.match(one) or request_end(one) for one in found)

@@ -73,11 +73,12 @@ def is_weak(term: str) -> bool:
 
 _CHINESE_QUESTION_WORDS = (
     "什么 怎么 怎样 如何 为何 为什 哪个 哪些 哪里 哪儿 哪种 哪位 哪一 哪天 哪年 "
-    "谁的 是谁 多少 几个 几次 几点 何时 何地 多久"
+    "谁的 是谁 多少 几个 几次 几点 几号 几月 几岁 几天 几年 何时 何地 多久 多长 多大 多远 多高 多重 啥时 为啥"
 )
 _ASKING = frozenset(term_list("what when where who whom whose which why how")) | frozenset(
     _CHINESE_QUESTION_WORDS.split()
 )
+_ASKS_ANYWHERE = frozenset("谁哪")
 _FINAL = ("吗", "呢")  # the particles that end a Chinese question
 
 
@@ -100,7 +101,7 @@ def count_content_words(terms: Iterable[bytes], counts: bytes, speaker: str) -> 
 
 def is_question_word(term: str) -> bool:
     """Whether the term is a question word."""
-    return term in _ASKING or (len(term) == 2 and term.endswith(_FINAL))
+    return term in _ASKING or (len(term) == 2 and (term.endswith(_FINAL) or not _ASKS_ANYWHERE.isdisjoint(term)))
 
 
 @lru_cache(maxsize=1 << 10)

@@ -1,8 +1,8 @@
-"""English synonyms: `synonyms_of("car")` → vehicl, automobil, sedan, truck, … each with its similarity.
+"""Synonyms, English and Chinese: `synonyms_of("car")` → vehicl, automobil, sedan, truck, … each with its similarity.
 
 The table ships with the program (data/synonyms.zst): 12,000 English terms with up to twenty others each.
 scripts/synonym_table.py made it once from all-MiniLM-L6-v2 (Apache 2.0, see data/LICENSE-MINILM.txt); no model is
-loaded. It has no names, and no other languages yet.
+loaded. It has no names. Chinese synonyms are a list of everyday words (data/chinese_synonyms.txt).
 """
 
 import math
@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 MOST = 20
 _COMMONEST = 30  # terms that are about as common as the first
 _FILE = Path(__file__).parent / "data" / "synonyms.zst"
+_CHINESE_FILE = _FILE.with_name("chinese_synonyms.txt")
+_CHINESE_SHARE = 0.9
 _SHARES = 255  # a share from 0 to 1 is kept in a byte
 
 
@@ -29,13 +31,27 @@ class Synonym(NamedTuple):
 
 def synonyms_of(term: str) -> tuple[Synonym, ...]:
     """The synonyms of a term, most similar first; none for a term that is not in the table."""
-    table = stored_table()
+    chinese, table = _chinese().get(term, ()), stored_table()
     index = table.places.get(term)
     if index is None:
-        return ()
+        return chinese
     part = slice(int(table.starts[index]), int(table.starts[index + 1]))
     others = zip(table.others[part].tolist(), table.shares[part].tolist(), strict=True)
-    return tuple(Synonym(table.terms[other], share / _SHARES) for other, share in others)
+    return (*chinese, *(Synonym(table.terms[other], share / _SHARES) for other, share in others))
+
+
+@cache
+def _chinese() -> dict[str, tuple[Synonym, ...]]:
+    lines = (line for line in _CHINESE_FILE.read_text("utf-8").splitlines() if not line.startswith("#"))
+    near: dict[str, dict[str, None]] = {}
+    for line in lines:
+        head, colon, rest = line.partition(":")
+        words = rest.split() if colon else line.split()
+        for word in [head] if colon else words:
+            for other in (other for other in words if other != word):
+                near.setdefault(word, {})[other] = None
+                near.setdefault(other, {})[word] = None
+    return {term: tuple(Synonym(other, _CHINESE_SHARE) for other in others) for term, others in near.items()}
 
 
 def rareness(term: str) -> float:

@@ -6,6 +6,7 @@ An entry's tags come from its meta (type, concepts, files) and from the entities
 
 import re
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from functools import lru_cache
 from typing import Any, cast
 
@@ -13,6 +14,8 @@ from foundation.text.folding import LONGEST, fold
 
 TAG_PREFIX = "="
 TYPE, CONCEPT, FILE = "type", "concept", "file"
+DAY = "day"
+"""The kind of a day, month or year that an entry speaks of, relative dates resolved (dates/day_values.py)."""
 
 _BLANKS = re.compile(r"[\s\x00-\x1f\x7f]+")
 _SLASHES = re.compile(r"[\\/]+")
@@ -37,12 +40,18 @@ def path_ends(path: str) -> tuple[str, ...]:
     return tuple("/".join(parts[-count:])[-LONGEST:] for count in range(1, len(parts) + 1))
 
 
-def entry_tags(text: str, speaker: str = "", meta: Mapping[str, Any] | None = None) -> frozenset[str]:
+def entry_tags(
+    text: str, speaker: str = "", meta: Mapping[str, Any] | None = None, at: datetime | None = None
+) -> frozenset[str]:
     """The tags of an entry. Its speaker gives a `=person:` tag, but not the bare `=person`, which is for entries that
-    name somebody."""
+    name somebody. `at` is its time, from which its relative dates count; without it, it has no `=day:` tags."""
     from foundation.text.entities.rules import entities  # its lists and patterns are loaded with the first text
 
     tags = set(_meta_tags(meta)) if meta else set[str]()
+    if at is not None:
+        from foundation.text.dates.day_values import entry_day_values
+
+        tags |= {tag(DAY, value) for value in entry_day_values(text, at)}
     for kind, value in entities(text):
         tags |= {tag(kind), tag(kind, value)}
     if speaker and speaker.casefold() not in _NOBODY:

@@ -26,6 +26,7 @@ MADE_AGAIN = frozenset(
         "backup",
         "backup.json",
         "upkeep.json",
+        "imported-files",
     }
 )
 """Names in `.palimpsest/` that are not saved: caches, locks, and the state of backups and of upkeep."""

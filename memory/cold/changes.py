@@ -1,11 +1,13 @@
 """The tables that the search index follows: `changes`, a journal, and `terms`, an entry's words."""
 
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import Any
 
 import apsw
 from msgspec import Struct
 
+from foundation.clock import from_ms
 from memory.cold.sql import SqlRow, batches, each, fetch, marks, run, run_many
 from memory.origin import DERIVED_FROM, MEMORY_TOOLS, QUOTING
 from memory.records import MALFORMED, AnalysedTerms, ChangeRow, EntryAnalyser, EntryKind
@@ -85,7 +87,13 @@ def put_terms(  # noqa: PLR0917 — the entry's own, and what finds its words
     connection: apsw.Connection, seq: int, text: str, speaker: str, analyse: EntryAnalyser, meta: Mapping[str, Any]
 ) -> None:
     """Stores the terms of an entry, which is there already, and replaces older ones."""
-    put_analysed(connection, seq, analyse(text, speaker, meta))
+    kind, time_ms = fetch(connection, "SELECT kind, time_ms FROM entries WHERE seq = ?", (seq,))[0]
+    put_analysed(connection, seq, analyse(text, speaker, meta, said_at(kind, time_ms)))
+
+
+def said_at(kind: str, time_ms: int) -> datetime | None:
+    """The moment from which the relative dates of an entry count; None where it is no message."""
+    return from_ms(time_ms) if kind == EntryKind.MESSAGE.value else None
 
 
 def put_analysed(connection: apsw.Connection, seq: int, terms: AnalysedTerms) -> None:

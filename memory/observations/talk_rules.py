@@ -16,6 +16,7 @@ LONGEST_SENTENCE: Final = 300  # characters
 
 _CLAUSE: Final = r"(?:^|[,;:.!–—-]\s*|\b(?:please|you|and|but|so|then|must|should|we|let['’]s|also)\s)"
 """Before a directive: `never merge on Fridays` is one, `I have never been there` is none."""
+_HAN_CLAUSE: Final = r"(?:^|[，。！；：,.!;:\s])(?:那就?|所以|最后|最终|终于|刚才|今天|商量后)*"
 _DECIDED: Final = re.compile(
     r"\b(?:(?:we|i)(?:['’]ve| have)? (?:decided|agreed|chose|settled)"
     r"|we(?:['’]ll| will)? (?:use|go with|keep|stay with|drop)"
@@ -23,9 +24,14 @@ _DECIDED: Final = re.compile(
     r"|(?:you )?must(?: not|n['’]t)? (?:be|use|have|keep|stay|not|never|always)"
     r"|(?:i|we) (?:prefer|insist|want (?:you|it|all|every|no)\b)|the deadline is)\b"
     rf"|{_CLAUSE}(?:(?:always|never) [a-z]+|make sure|keep the [a-z]+|use\b.* instead of)\b"
-    r"|决定|就用|改用|以后|从现在起|不要忘|别忘|记住|必须|务必|一定要|不要|禁止",
+    rf"|{_HAN_CLAUSE}(?:我们?|咱们?|大家|团队)?(?:最后|最终|已经|一致|商量后)*"
+    r"(?:决定(?!.{0,12}(?:怎么|如何|什么|哪))|定了|定下来?|敲定|选定|还是[用选按走去].{1,20}吧)"
+    rf"|{_HAN_CLAUSE}(?:我们?|咱们?)?(?:以后|从现在起|今后)"
+    r"|(?:就用|改用|不要忘|别忘|记住|必须|务必|一定要|(?<!要)不要|禁止)",
     re.IGNORECASE,
 )
+_OF_OTHERS: Final = re.compile(r"[他她它]们?[^，。！；]*$")
+"""Ends the text before a decision of somebody else: 他必须离开."""
 _NO_ADJECTIVE: Final = (
     r"(?<!\ba )(?<!\ban )(?<!\bthe )(?<!\bany )(?<!\bno )(?<!\bwith )(?<!\bevery )\b(?![\w-]+-)"
     r"(?!\w+ (?-i:[A-Z][a-z]+(?: [A-Z]|[:*]|$)))"
@@ -104,7 +110,8 @@ def _observation(
 
 def _decisions(text: str) -> Iterator[str]:
     for sentence in _sentences(text):
-        if _DECIDED.search(sentence):
+        match = _DECIDED.search(sentence)
+        if match and not _OF_OTHERS.search(sentence, 0, match.start()):
             yield sentence
 
 

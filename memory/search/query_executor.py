@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from foundation.clock import Clock, to_ms
 from foundation.text.analysis import analyse
 from foundation.text.cross_language import held_languages
+from foundation.text.dates.spans import names_holiday
 from foundation.text.term_codec import split_terms
 from memory.cold import ColdStore
 from memory.cold.changes import TermsRow
@@ -32,7 +33,7 @@ from memory.search.query.query import BEST, NOTE, Hit, Query, SearchResults
 from memory.search.query.timeline import (
     best_of,
     by_conversation,
-    date_only_queries,
+    date_only_spans,
     moment_of,
     near_moment,
     neighbours_query,
@@ -40,6 +41,7 @@ from memory.search.query.timeline import (
     timeline,
     timeline_anchor,
 )
+from memory.search.ranking.dated import find_dated, of_days
 from memory.search.ranking.question import Question, named_speakers, parse_question, without_names
 from memory.search.ranking.retrieve import NewestHits, RankedHits, SearchSource, find, newest, notes_source
 from memory.search.results.reader import HitReader
@@ -99,6 +101,7 @@ class QueryExecutor:
             hits=hits,
             partial=self._index.is_partial,
             likelihood=findings.likelihood if isinstance(findings, RankedHits) else 1.0,
+            is_dated=findings.is_dated,
         )
 
     def update(self, on_progress: OnIndexed | None = None) -> None:
@@ -118,7 +121,10 @@ class QueryExecutor:
         return self._index.building
 
     def _around(self, query: Query, around: datetime | str) -> SearchResults:
-        """The timeline around a moment, an entry or the query's best hit. A query with text is searched near it."""
+        """The timeline around a moment, an entry or the query's best hit, then in its conversation.
+
+        A query with text is searched near a moment or an entry.
+        """
         began, text = perf_counter(), query.text
         if around == BEST:
             best = self.query(best_of(query))
@@ -130,6 +136,8 @@ class QueryExecutor:
             if query.wording.question:
                 return self.query(near_moment(query, moment_of(target)))
         query = neighbours_query(query)
+        if around == BEST and isinstance(target, Entry):
+            query = replace(query, among=frozenset({target.conversation_seq}))
         with self._lock:
             sources, notes = self._sources(query)
             anchor = timeline_anchor(target, notes)
@@ -151,6 +159,8 @@ class QueryExecutor:
             languages = held_languages(lambda term: len(self._index.find(term).documents) > 0)
             question = parse_question(text, self._clock.now(), languages, query.without)
             named = self._index.documents.speakers_named([term.term for term in question.terms])
+        if query.as_it_stands and not question.is_seeking(text):
+            question = replace(question, dates=())
         if not question.content or not question.uses("vectors"):
             return question, None
         return question, self._similarity(without_names(text, named_speakers(question, dict.fromkeys(named)).terms))
@@ -166,10 +176,11 @@ class QueryExecutor:
             sources, notes = self._sources(query, similarity)
             if not query.wording.question:
                 return newest(sources), notes
-            if of_days := self._hits_of_days(query, question):
-                return of_days
+            if (hits_of_days := self._hits_of_days(query, question, sources)) is not None:
+                return hits_of_days, notes
             limit = 2 * query.page * query.limit
-            hits = find(question, sources, most=limit, least=query.threshold, explain=query.explain)
+            finding = partial(find, most=limit, least=query.threshold, explain=query.explain)
+            hits = find_dated(question, sources, finding)
             if query.filters_decide and not query.threshold:
                 return _before_others(hits, newest(sources)), notes
             if not len(hits) and (query.exact or query.wording.phrases) and not query.threshold:
@@ -177,12 +188,16 @@ class QueryExecutor:
                 return replace(newest(sources), worth=worth), notes  # stop words alone, but each hit holds all of them
             return (hits.by_time() if query.newest else hits), notes
 
-    def _hits_of_days(self, query: Query, question: Question) -> tuple[NewestHits, tuple[Note, ...]] | None:
-        """Entries of the days that the question names, newest first, where it asks for nothing else."""
-        for dated_query in date_only_queries(query, self._clock.now()) if question.uses("dates") else ():
-            sources, notes = self._sources(dated_query)
-            if len(hits := newest(sources)):
-                return hits, notes
+    def _hits_of_days(self, query: Query, question: Question, sources: tuple[SearchSource, ...]) -> NewestHits | None:
+        """Entries of the days that the question names, newest first, where it asks for nothing else. Those that name
+        the holiday that it names are first."""
+        date_spans = date_only_spans(query, self._clock.now()) if question.uses("dates") else ()
+        for span in date_spans:
+            hits = newest(of_days(sources, question, (span,)))
+            if names_holiday(query.wording.question[span.at : span.to]):
+                hits = _before_others(find(question, sources, most=query.page * query.limit), hits)
+            if len(hits):
+                return replace(hits, is_dated=True)
         return None
 
     def _sources(
@@ -234,20 +249,20 @@ class NoteDocuments:
         self.notes: tuple[Note, ...] = ()
         self.documents = Documents()
         self._recent = RecentPostings()
-        self._analysed: dict[tuple[str, str], AnalysedTerms] = {}
+        self._analysed: dict[tuple[str, str, datetime | None], AnalysedTerms] = {}
 
     def refresh(self, notes: tuple[Note, ...]) -> None:
         """Indexes the notes, where they changed."""
         if notes == self.notes:
             return
         self._analysed = {
-            key: self._analysed.get(key) or self._analyse(note.text, note.heading)
+            key: self._analysed.get(key) or self._analyse(note.text, note.heading, None, note.time)
             for note in notes
-            if (key := (note.heading, note.text))
+            if (key := (note.heading, note.text, note.time))
         }
         self.notes, self.documents, self._recent = notes, Documents(), RecentPostings()
         for number, note in enumerate(notes):
-            terms = self._analysed[note.heading, note.text]
+            terms = self._analysed[note.heading, note.text, note.time]
             row = TermsRow(
                 number, number, NOTE, "", "", to_ms(note.time) if note.time else 0, terms.packed, terms.length
             )

@@ -16,7 +16,7 @@ from memory.cold.changes import note_change
 from memory.cold.sql import fetch, first, marks, run
 from memory.errors import MemoryFailure, StoreClosed
 from memory.pages.types import EntryText
-from memory.records import AnalysedTerms, Entry
+from memory.records import AnalysedTerms, Entry, EntryKind
 
 _AT_ONCE = 200  # entries: some hundredths of a second, and one transaction
 _CHARS_AT_ONCE = 400_000  # of text, so that long pages take no longer
@@ -96,7 +96,8 @@ class Reindexer:
             return None
         if passage.trust is Trust.APPROXIMATE and (entry.text is None or "text" in entry.damaged):
             return None  # an entry restored from a mirror is approximate too, but its text is stored
-        return self._cold.analyse(passage.text, entry.speaker, entry.meta)
+        at = entry.time if entry.kind is EntryKind.MESSAGE else None
+        return self._cold.analyse(passage.text, entry.speaker, entry.meta, at)
 
 
 def _older_versions(db: apsw.Connection, version: str) -> list[str]:

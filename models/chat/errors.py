@@ -6,10 +6,11 @@ from typing import Any, Final, cast
 from msgspec import Struct
 
 from foundation.bounded_json import BadJson, load_json
-from foundation.program import PROGRAM
+from foundation.program import PROGRAM, own_command
 from foundation.shell_words import command_line
 from models.chat.overflow import is_overflow, overflow_figures
 from models.chat.port import AnswerError
+from models.chat.spec import is_near, service_at
 from models.limits import StreamLimitExceeded
 
 _NO_MODEL = re.compile(
@@ -74,14 +75,15 @@ _START = {
     "ollama": "Start it with `ollama serve`, then /retry; /model has others.",
     "lmstudio": "Start LM Studio's server (Developer, Start server), then /retry; /model has others.",
     "llamacpp": "Start it with `llama-server -m MODEL.gguf --port 8080`, then /retry; /model has others.",
-    "anthropic": "Look at the network, then /retry.",
 }
+_EXAMPLE: Final = "openai:NAME@http://HOST:PORT/v1."
+_OUTSIDE: Final = "Check the network and the address, then /retry; /model has others."
 
 
 def refused_error(endpoint: Endpoint, detail: str) -> AnswerError:
-    hint = _START.get(
-        endpoint.provider, "Start the server, then /retry; or name another address: openai:NAME@http://HOST:PORT/v1."
-    )
+    hint = _OUTSIDE
+    if is_near(endpoint.address):
+        hint = _START.get(endpoint.provider, "Start the server, then /retry; or name another address: " + _EXAMPLE)
     return AnswerError(
         "refused", "No one answers", f"There is no server at {endpoint.address} ({endpoint.shown(detail)}).", hint
     )
@@ -95,7 +97,9 @@ def timeout_error(endpoint: Endpoint, phase: str, seconds: float) -> AnswerError
         "quiet": ("The answer stood still", f"{endpoint} sent nothing but keep-alives for {seconds:g} s."),
     }
     hints = {
-        "connect": "Look whether the server runs and the address is right, then /retry.",
+        "connect": "Check that the server runs and the address is right, then /retry."
+        if is_near(endpoint.address)
+        else _OUTSIDE,
         "first": "A long prompt on a slow machine takes its time: raise models.first_byte_timeout, or /compact.",
         "stall": f"{KEPT} /retry asks again; or raise models.stall_timeout.",
         "quiet": f"{KEPT} /retry asks again; or raise models.first_byte_timeout and models.stall_timeout.",
@@ -149,7 +153,7 @@ def unusable_key_error(endpoint: Endpoint) -> AnswerError:
         "unauthorised",
         "The key cannot be sent",
         f"The key in {endpoint.key_variable} holds characters that an HTTP header cannot carry, so nothing was sent.",
-        "Copy the key again (plain letters, digits and signs, on one line), set the variable, and start again.",
+        "Copy the key again (plain letters, digits and signs, on one line), set it, and start again.",
     )
 
 
@@ -246,7 +250,8 @@ def _unauthorised(endpoint: Endpoint, status: int) -> AnswerError:
         "unauthorised",
         "The key was not accepted",
         f"{endpoint} refused the key, or there was none{answer}.",
-        f"Set {variable} in the environment, and start again.",
+        f"`{own_command('keys', 'set', service_at(endpoint.address) or 'SERVICE')}` stores another "
+        f"(k in /model, too), then /retry. Or set {variable} in the environment.",
     )
 
 

@@ -75,6 +75,7 @@ class StopReason(StrEnum):
     CANCELLED = "cancelled"
     FILTERED = "filtered"  # the service refused to go on
     REPETITION = "repetition"  # the model was in a loop, and was stopped here
+    CUT_CALL = "cut_call"  # the length limit, within a tool call written as text: it does not run
 
 
 class AnswerEnd(Struct, frozen=True):

@@ -45,6 +45,7 @@ _HOSTS: Final = (
     (r"api\.mistral\.ai", Quirks(call_ids=r"[A-Za-z0-9]{9}")),
     (r".*\bgoogleapis\.com", Quirks(call_fields=UNSIGNED_CALL)),
     (r"api\.anthropic\.com", Quirks(key_variable="ANTHROPIC_API_KEY")),
+    (r"openrouter\.ai|api\.(groq\.com|x\.ai|together\.xyz|together\.ai|cerebras\.ai|fireworks\.ai)", _PLAIN),
 )
 _SERVERS: Final = {
     "llamacpp": Quirks(extra={"return_progress": True, "cache_prompt": True}, counts_tokens=True),
@@ -52,6 +53,11 @@ _SERVERS: Final = {
 }
 _MODELS: Final = ((r"(o\d|gpt-5)(?!.*-chat)", frozenset({"temperature"})),)
 """Parameters that a model rejects where its provider renames the limit, as OpenAI's reasoning models do."""
+
+
+def is_service(host: str) -> bool:
+    """Whether the host is of a provider that answers only with a key."""
+    return any(re.fullmatch(pattern, host) for pattern, _ in _HOSTS)
 
 
 def quirks_of(server: str, address: str, model: str = "") -> Quirks:

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from foundation.errors import Misuse
+from foundation.keys import StoredKeys, clean_key
 
 PROVIDERS = ("offline", "openai", "ollama", "lmstudio", "llamacpp", "anthropic", "mlx")
 DETECT_VARIABLE = "PALIMPSEST_DETECT"
@@ -19,7 +20,7 @@ FORMS = (
     "`ollama:llama3.2`, `lmstudio:qwen3-8b`, `llamacpp:default`, `anthropic:claude-sonnet-4-5`, "
     "`mlx:mlx-community/Qwen3-4B-4bit`."
 )
-_DEFAULT_ADDRESS = {
+DEFAULT_ADDRESS = {
     "openai": "https://api.openai.com/v1",
     "ollama": "http://127.0.0.1:11434/v1",
     "lmstudio": "http://127.0.0.1:1234/v1",
@@ -28,7 +29,6 @@ _DEFAULT_ADDRESS = {
 }
 _ADDRESS_VARIABLE = {"openai": "OPENAI_BASE_URL", "anthropic": "ANTHROPIC_BASE_URL", "ollama": "OLLAMA_HOST"}
 _SCHEME = re.compile(r"@[A-Za-z][A-Za-z0-9+.-]*:/")
-_AROUND = frozenset({('"', '"'), ("'", "'"), ("`", "`"), ("“", "”"), ("‘", "’")})
 _VERSION = re.compile(r"[0-9][\w-]*")
 _WORD = re.compile(r"[\w-]+")
 _HOST = re.compile(r"[\w-]+(\.[\w-]+)*\.?")
@@ -165,7 +165,7 @@ def address_of(spec: ModelSpec, env: Mapping[str, str]) -> str:
 
     Without a trailing slash; OpenAI-compatible ones with their `/v1`.
     """
-    address = spec.address or env.get(_ADDRESS_VARIABLE.get(spec.provider, ""), "") or _DEFAULT_ADDRESS[spec.provider]
+    address = spec.address or env.get(_ADDRESS_VARIABLE.get(spec.provider, ""), "") or DEFAULT_ADDRESS[spec.provider]
     parts = urlsplit(with_scheme(address))
     host = "127.0.0.1" if parts.hostname == "0.0.0.0" else (parts.hostname or "")  # OLLAMA_HOST may say so
     default_port = 11434 if spec.provider == "ollama" and not parts.path.strip("/") and parts.scheme == "http" else None
@@ -178,14 +178,19 @@ def address_of(spec: ModelSpec, env: Mapping[str, str]) -> str:
 
 
 def key_of(spec: ModelSpec, env: Mapping[str, str]) -> str:
-    """The provider's key, from the environment alone; "" for none."""
-    return _key(env.get(key_variable(spec, env), ""))
+    """The provider's key: from the environment, else the one that is stored for its service; "" for none."""
+    service = service_at(address_of(spec, env))
+    return clean_key(env.get(key_variable(spec, env), "")) or (StoredKeys(env).get(service) if service else "")
 
 
-def _key(value: str) -> str:
-    """The key in a variable's value: a file of variables often adds a line end, blanks or quotation marks."""
-    key = value.strip()
-    return key[1:-1].strip() if len(key) > 1 and (key[0], key[-1]) in _AROUND else key
+def service_at(address: str) -> str:
+    """The service of an address: its machine, with the port if one is named; "" if a key would be sent unencrypted."""
+    try:
+        parts = urlsplit(address)
+        host, port = parts.hostname or "", f":{parts.port}" if parts.port else ""
+    except ValueError:  # a port that is no number, brackets that are not closed
+        return ""
+    return host + port if (parts.scheme == "https" or _is_near(host)) and _is_host(host) else ""
 
 
 def key_variable(spec: ModelSpec, env: Mapping[str, str]) -> str:
@@ -196,13 +201,13 @@ def key_variable(spec: ModelSpec, env: Mapping[str, str]) -> str:
     a key for one company is not shown to another.
     """
     own = f"PALIMPSEST_{spec.provider.upper()}_KEY"
-    if _key(env.get(own, "")):
+    if clean_key(env.get(own, "")):
         return own
     providers = f"{spec.provider.upper()}_API_KEY"
-    if spec.provider not in {"openai", "anthropic"} or not _key(env.get(providers, "")):
+    if spec.provider not in {"openai", "anthropic"} or not clean_key(env.get(providers, "")):
         return ""
     address = address_of(spec, env)
     at_home = address == address_of(ModelSpec(spec.provider, spec.name), env) or (
-        urlsplit(address).hostname == urlsplit(_DEFAULT_ADDRESS[spec.provider]).hostname
+        urlsplit(address).hostname == urlsplit(DEFAULT_ADDRESS[spec.provider]).hostname
     )
     return providers if at_home or is_loopback(address) else ""

@@ -210,7 +210,7 @@ def test_a_chat_of_32_mb_is_imported_and_leaves_for_pages_in_bounded_memory(room
             words = " ".join(f"{chance.randrange(10**6):x}" for _ in range(300))
             role = "assistant" if number % 2 else "user"
             out.write(json.dumps({"role": role, "text": words, "time": "2020-01-02T03:04:05Z"}) + "\n")
-    for command in (["import", str(file)], ["archive", "--older-than", "30d"]):
+    for command in (["import", str(file)], ["archive", "--growing", "--older-than", "30d"]):
         ended = palimpsest(room, *command, seconds=600)
         print(f"{command[0]} of a chat of 32 MB: {ended.peak_mb:.0f} MB, {ended.cpu:.0f} s of CPU")
         assert ended.status == 0, ended.err

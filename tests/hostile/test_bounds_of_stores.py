@@ -63,7 +63,7 @@ def test_tool_arguments_of_96_mb_are_not_read_when_their_conversation_goes_on(ro
 def test_a_zeroblob_in_the_place_of_a_text_is_not_archived(room: Path) -> None:
     changed(room, "UPDATE entries SET body = zeroblob(?), packed = 0, chars = ? WHERE role = 'assistant'", LARGE, LARGE)
     for words in (["--dry-run"], []):
-        ended = palimpsest(room, "archive", "--older-than", "30d", *words)
+        ended = palimpsest(room, "archive", "--growing", "--older-than", "30d", *words)
         assert ended.status == 1, ended
         assert "holds more than archive.max_file_mb allows: kept in the store." in ended.err
         assert "said" in ended.err

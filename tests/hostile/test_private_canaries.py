@@ -97,7 +97,7 @@ def test_messages_answers_and_tool_calls(run: Run, root: Path, server: Loopback,
         assert "is never closed" in said.err
         assert waiting == []
     run("conversations", "list")
-    run("archive", "--older-than", "0d")
+    run("archive", "--growing", "--older-than", "0d")
     run("check")
     ends("messages, answers, tool calls", 20 * size, canaries, root)
 
@@ -130,7 +130,7 @@ def test_imports(run: Run, root: Path, tmp_path: Path, size: int) -> None:
         assert run("import", str(file)).status == 0
         again = run("import", str(file), "--json")
         assert (again.status, again.json["entries"], again.json["already"]) == (0, 0, len(lines))
-    run("archive", "--older-than", "0d")
+    run("archive", "--growing", "--older-than", "0d")
     exported = run("export", "--to", "jsonl")
     (root / "exported.jsonl").write_bytes(exported.raw)
     ends("imports", 15 * size, canaries, root)

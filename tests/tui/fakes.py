@@ -173,6 +173,7 @@ class FakeSession:
         self.config = SimpleNamespace(environment=dict(os.environ), screen=ScreenSettings(panel="off"), models=models)
         self.permissions = Policy(RuleSet())
         self.servers = SimpleNamespace(unanswered=())  # MCP servers to ask about
+        self.instructions = SimpleNamespace(unanswered=(), refresh=list)  # of the project
         self.working = ""
         self.commands = SimpleNamespace(take_ended=lambda: ())
         self.on_working: Any = None

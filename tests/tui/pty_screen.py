@@ -15,6 +15,7 @@ from pathlib import Path
 import pyte
 
 from tests import forked
+from tests.own_instructions import decline_own_instructions
 from tests.paths import ROOT
 
 PROGRAM = (sys.executable, "-m", "tui.main")
@@ -38,6 +39,8 @@ class Terminal:
         self.status: int | None = None
         settings = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "PALIMPSEST_DETECT": "off"}
         settings |= {"PALIMPSEST_SCREEN_THEME": "palimpsest", **environment}  # `auto` asks, and nobody answers here
+        if config := {**os.environ, **settings}.get("PALIMPSEST_CONFIG_DIR"):
+            decline_own_instructions(Path(config))
         size = struct.pack("HHHH", rows, columns, 0, 0)
         self._forked: forked.OnTerminal | None = None
         if sys.platform == "linux" and not program:

@@ -85,7 +85,8 @@ from agent.cli.invocation import Invocation
 chat.at_a_terminal = lambda: True
 root, seen = Path(sys.argv[1]), []
 screen = lambda opening: seen.append("apsw" in sys.modules) or 0
-chat.run_chat(Invocation(environment={}, here=root, home=root.parent, open_screen=screen, workspace_flag=root), "")
+where = dict(started_in=root, home=root.parent, workspace_flag=root)
+chat.run_chat(Invocation(environment={}, open_screen=screen, **where), "")
 print(json.dumps(seen))
 """
     script = [sys.executable, "-c", code, str(tmp_path / "w")]

@@ -22,6 +22,7 @@ from agent.commands.results import (
 )
 from foundation.errors import PalimpsestError
 from foundation.terminal_text import visible
+from models.chat.service_keys import MissingKey
 from tui.chat.background import PageProgress
 from tui.chat.port import ChatPort, CommandChat
 from tui.widgets.transcript.focus import focus_targets
@@ -68,6 +69,10 @@ class CommandView:
             await self._open(line, OpenNamedScreen("context", arguments.strip(), printed))
             return
         outcome = await registry.run(self._chat.session, line)
+        no_key = isinstance(outcome, CommandFailed) and isinstance(outcome.error, MissingKey) and outcome.error
+        if no_key and (stored := await self._view.ask_key(no_key.service, self._chat.session)):
+            self._view.transcript.interject(MutedLine(stored, gap=True))
+            outcome = await registry.run(self._chat.session, line)
         if beside and isinstance(outcome, OpenSearch):
             await self._chat.search(outcome.text)
             return

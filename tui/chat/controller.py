@@ -67,7 +67,7 @@ class ChatController:
     async def next_mode(self) -> str:
         """Goes to the next permission mode; gives a sentence about it, without the name where the status bar has it."""
         permissions = self.session.permissions
-        sentence = await asyncio.to_thread(permissions.set_mode, permissions.mode.next)
+        sentence = await asyncio.to_thread(permissions.set_mode, permissions.mode.next, passing=True)
         self.show_mode()
         info = self._view.status.info
         return sentence.partition(": ")[2] if info.mode and not info.read_only else sentence
@@ -231,7 +231,7 @@ class ChatController:
                         self.show_title()
                     elif isinstance(event, TurnFailed) and not is_stored and not skill:
                         self._view.return_unsent([text])
-                    await answer_event(self._view, event)
+                    await answer_event(self._view, event, self.session.permissions, self._queue.add)
             self._turn_failed = turn_view.failed
             if taken := self.taken:  # the turn ended before it was stored
                 self._steering = None

@@ -1,4 +1,4 @@
-"""Dialogs before the chat opens: about trust, links out of the workspace, and MCP servers of the project."""
+"""Dialogs before the chat opens: about trust, links out of the workspace, and what the project brings."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -44,6 +44,11 @@ class OpeningDialogs:
         from tui.dialogs.trust import ServerScreen
 
         return await self._ask(ServerScreen(name, facts, is_changed=is_changed))
+
+    async def ask_instructions(self, files: Sequence[str], *, is_changed: bool) -> bool | None:
+        from tui.dialogs.trust import InstructionsScreen
+
+        return await self._ask(InstructionsScreen(files, is_changed=is_changed))
 
     def show_warning(self, text: str) -> None:
         self._view.transcript.interject(MutedLine(text, tone="warning", gap=True))

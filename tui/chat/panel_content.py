@@ -9,7 +9,7 @@ from agent.events import ContextReady, PlanUpdated, Recall, SessionEvent, UsageK
 from agent.services.panel_figures import PanelFigures
 from context.checklist import Checklist
 from context.report import ContextReport
-from foundation.figures import likelihood_percent, percent, short_count
+from foundation.figures import percent, short_count
 from models.messages import RecalledSpan
 from models.recalled import by_relevance
 from tui.overview.bars import bar, bar_with_tick
@@ -133,5 +133,4 @@ def _context_rows(content: PanelContent) -> tuple[PanelRow, ...]:
 
 def _recalled_row(number: int, span: RecalledSpan) -> PanelRow:
     name = span.citation.title or span.citation.ref
-    likelihood = f" {likelihood_percent(span.likelihood)}" if span.likelihood else ""
-    return PanelRow(name, f"{span.trust.value}{likelihood}", tone="text", action=f"passage {number}")
+    return PanelRow(name, span.trust.value, tone="text", action=f"passage {number}")

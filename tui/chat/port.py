@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from agent.commands.results import Choices, OpenNamedScreen, OpenPicker, Proposal
 from agent.events import (
+    AnswerStored,
     CallLimitReached,
     PermissionRequested,
     PlanUpdated,
@@ -14,11 +15,13 @@ from agent.events import (
     SpendingLimitReached,
 )
 from agent.permissions.action import PermissionAnswer
+from agent.services.plan_mode import ask_about_plan
 from foundation.errors import PalimpsestError
 from tui.widgets.status import StatusBar
 from tui.widgets.transcript.view import Transcript
 
 if TYPE_CHECKING:
+    from agent.permissions.policy import Policy
     from agent.session import Session
     from context.checklist import Checklist
     from context.report import ContextReport
@@ -66,6 +69,8 @@ class ChatPort(Protocol):
     def end_turn(self) -> None: ...
 
     async def choose(self, choices: Choices) -> str | None: ...
+
+    async def ask_key(self, service: str, session: "Session") -> str: ...
 
     async def confirm(self, proposal: Proposal) -> bool: ...
 
@@ -126,8 +131,8 @@ class CommandChat(Protocol):
     def show_error(self, error: PalimpsestError) -> None: ...
 
 
-async def answer_event(view: ChatPort, event: SessionEvent) -> None:
-    """Shows the dialog that the event needs, and the plan that it brings."""
+async def answer_event(view: ChatPort, event: SessionEvent, policy: "Policy", add: Callable[[str], object]) -> None:
+    """Shows the dialog that the event needs, and the plan that it brings. `add` queues a message."""
     view.take_event(event)
     match event:
         case PermissionRequested(answer=answer) if not answer.done():
@@ -138,6 +143,10 @@ async def answer_event(view: ChatPort, event: SessionEvent) -> None:
             words = await view.ask_question(event)
             if not answer.done():  # the turn may have been stopped meanwhile
                 answer.set_result(words)
+        case AnswerStored(text=text):
+            if message := await ask_about_plan(policy, text, lambda asked: answer_event(view, asked, policy, add)):
+                add(message)
+                view.status.update_info(mode=policy.mode.value)
         case PlanUpdated(plan=plan):
             view.update_plan(plan)
         case _:

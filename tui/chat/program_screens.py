@@ -74,7 +74,7 @@ async def open_program_screen(
         case "permissions":
             from tui.overview.permissions_screen import PermissionsScreen
 
-            await app_of(screen).push_screen_wait(PermissionsScreen(session.permissions))
+            await app_of(screen).push_screen_wait(PermissionsScreen(session.permissions, session.commands))
         case "mcp":
             from agent.services.mcp_servers import SessionServers
             from tui.overview.servers_screen import ServersScreen

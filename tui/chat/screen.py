@@ -11,7 +11,7 @@ from textual.worker import Worker
 
 from agent.message_queue import MessageQueue
 from agent.services.drafts import NEW
-from agent.services.opening_questions import ask_about_links, ask_about_servers, ask_for_trust
+from agent.services.opening_questions import ask_about_links, ask_about_project, ask_for_trust
 from foundation.errors import PalimpsestError
 from memory.access import has_room_again
 from tui.chat.chat_find import ChatFind
@@ -180,7 +180,7 @@ class ChatScreen(TranscriptScreen):
         self._view.show_what_is_kept(session.workspace)
         self.is_conversation_known = True
         await self.draft_keeper.restore()
-        await ask_about_servers(OpeningDialogs(self, self.prompt, self._view), session)
+        await ask_about_project(OpeningDialogs(self, self.prompt, self._view), session)
         session.begin_background()
         self._offer_model(controller)
         self._file_watch = self._watch_files(controller)

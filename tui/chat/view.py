@@ -233,6 +233,12 @@ class ChatView:
         dialog = ChoicesScreen(choices.title, items, notes=choices.notes, takes_text=choices.takes_text)
         return await app_of(self._screen).push_screen_wait(dialog)
 
+    async def ask_key(self, service: str, session: "Session") -> str:
+        """Asks for the key of a service; where it is stored, "" for no key."""
+        from tui.dialogs.key import ask_key
+
+        return await ask_key(self._screen, service, session.config.environment)
+
     async def confirm(self, proposal: "Proposal") -> bool:
         """Shows the proposal and asks for confirmation."""
         from tui.dialogs.confirm import ProposalScreen, YesScreen

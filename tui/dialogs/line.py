@@ -42,8 +42,12 @@ class LineScreen(ModalScreen[TypedLine | None]):
         text: str = "",
         example: str = "",
         scopes: Sequence[str] = (),
+        hidden: bool = False,
     ) -> None:
-        """`notes` are lines above the field. `check` raises PalimpsestError for a line that cannot be taken."""
+        """`notes` are lines above the field. `check` raises PalimpsestError for a line that cannot be taken.
+
+        `hidden` shows dots in place of the text.
+        """
         super().__init__()
         self._heading = visible_line(title)
         self._notes = [visible_line(note) for note in notes]
@@ -51,13 +55,16 @@ class LineScreen(ModalScreen[TypedLine | None]):
         self._text = text
         self._example = visible_line(example)
         self._scopes = list(scopes)
+        self._is_hidden = hidden
 
     def compose(self) -> ComposeResult:
         with Sheet():
             yield Static(Text(self._heading), classes="sheet-title", markup=False)
             with VerticalScroll(id="line-notes", classes="sheet-facts", can_focus=False):
                 yield Static(Text("\n".join(self._notes)), markup=False)
-            yield QueryInput(self._text, placeholder=self._example, id="filter", compact=True)
+            field = QueryInput(self._text, placeholder=self._example, id="filter", compact=True)
+            field.password = self._is_hidden
+            yield field
             yield Static("", id="line-wrong", markup=False)
             yield Static("", id="line-keys", classes="sheet-note", markup=False)
 

@@ -9,7 +9,14 @@ from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.widgets import Static
 
-from agent.services.opening_questions import changes_question, link_question, server_question, trust_question
+from agent.services.opening_questions import (
+    OpeningQuestion,
+    changes_question,
+    instructions_question,
+    link_question,
+    server_question,
+    trust_question,
+)
 from foundation.terminal_text import visible_code_line, visible_line
 from tui.dialogs.sheet import SheetDialog
 from tui.widgets.sheet import Sheet
@@ -114,8 +121,8 @@ class LinkScreen(QuestionDialog):
         super().__init__(question.title, question.facts, "Ctrl+T follow it · Ctrl+N never · Enter not now")
 
 
-class ServerScreen(QuestionDialog):
-    """Gives whether an MCP server of the project may run; None to ask again at the next start."""
+class _ProjectScreen(QuestionDialog):
+    """Gives whether something of the project is trusted; None to ask again at the next start."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+t", "answer(True)", "Trust", show=False),
@@ -123,7 +130,20 @@ class ServerScreen(QuestionDialog):
         Binding("enter,escape,ctrl+c", "later", "Not now", show=False),
     ]
 
+    def __init__(self, question: OpeningQuestion) -> None:
+        super().__init__(question.title, question.facts, "Ctrl+T trust it · Ctrl+N never · Enter not now")
+
+
+class ServerScreen(_ProjectScreen):
+    """Asks whether an MCP server of the project may run."""
+
     def __init__(self, name: str, facts: Sequence[str], *, is_changed: bool) -> None:
         """`facts` say what it runs; `is_changed`: another definition of it was trusted."""
-        question = server_question(name, facts, is_changed=is_changed)
-        super().__init__(question.title, question.facts, "Ctrl+T trust it · Ctrl+N never · Enter not now")
+        super().__init__(server_question(name, facts, is_changed=is_changed))
+
+
+class InstructionsScreen(_ProjectScreen):
+    """Asks whether the model may read the project's instructions."""
+
+    def __init__(self, files: Sequence[str], *, is_changed: bool) -> None:
+        super().__init__(instructions_question(files, is_changed=is_changed))

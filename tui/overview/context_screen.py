@@ -148,7 +148,7 @@ class ContextScreen(ListScreen[None]):
 
 def _due(report: "ContextReport") -> str:
     """What the request is while the older turns are there that leave before it is sent."""
-    return f"{report.before_compaction:,} now, older turns leave first · " if report.before_compaction else ""
+    return f"{report.before_compaction:,} now, compacts with the next message · " if report.before_compaction else ""
 
 
 def _figure(tokens: int, budget: int) -> str:

@@ -1,6 +1,6 @@
 """Models screen: what answers, what was found and used, keys, the embedder and costs; test, add and use a model."""
 
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Final, Protocol
 
 from textual import work
@@ -10,9 +10,11 @@ from agent.commands.model_list import HOW_TO_GET_ONE
 from agent.services.model_states import ANSWERS, NO_ANSWER, is_address
 from agent.services.models_view import HOW_TO_SET_A_KEY
 from foundation.errors import PalimpsestError
+from models.chat.service_keys import service_of
 from models.chat.spec import DETECT_VARIABLE, parse_spec
 from models.embed.open import NONE, parse_embedder
 from tui.dialogs.confirm import ProposalScreen
+from tui.dialogs.key import ask_key
 from tui.dialogs.line import LineScreen, TypedLine
 from tui.overview.list_screen import ListContents, ListRow, ListScreen
 from tui.typed_app import app_of
@@ -60,15 +62,19 @@ class ModelsPort(Protocol):
 
     async def use_embedder(self, spec: str) -> str: ...
 
+    @property
+    def environment(self) -> Mapping[str, str]: ...
+
 
 class ModelsScreen(ListScreen[str]):
     """Gives the spec of the model to use; None where none was chosen."""
 
     heading = "Models"
-    keys: ClassVar[str] = "Enter use · t test · p probe · a add · e embedder · r look again · Esc back"
+    keys: ClassVar[str] = "Enter use · t test · p probe · k key · a add · e embedder · r look again · Esc back"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("t", "test", "Ask the model for a word", id="models.test", show=False),
         Binding("p", "probe", "Find out how the model calls tools", id="models.probe", show=False),
+        Binding("k", "key", "Store the key of the model's service", id="models.key", show=False),
         Binding("a", "add", "Add a model or an address", id="models.add", show=False),
         Binding("e", "embedder", "Choose the embedder, or none", id="models.embedder", show=False),
         Binding("r", "look", "Look for models again", id="models.look", show=False),
@@ -127,7 +133,7 @@ class ModelsScreen(ListScreen[str]):
     def _by_key(self, view: "ModelsView") -> Iterator[ListRow]:
         models = [model for model in view.by_key if model.spec != view.current.spec]
         if models:
-            yield ListRow(label="By a key in the environment; nothing was sent")
+            yield ListRow(label="By a key; nothing was sent")
         for model in models:
             yield self._row(model.profile, "a service")
 
@@ -219,6 +225,16 @@ class ModelsScreen(ListScreen[str]):
         return bool(await app_of(self).push_screen_wait(ProposalScreen("Test the model", rows)))
 
     @work(exclusive=True, group="add")
+    async def action_key(self) -> None:
+        """Asks for the key of the chosen model's service."""
+        environment = self._models.environment
+        if not (self._spec and (service := service_of(parse_spec(self._spec), environment))):
+            self.say("Choose a model of a service first.", wrong=True)
+        elif stored := await ask_key(self, service, environment):
+            self.say(f"{stored} Enter uses the model.")
+            self.reload()
+
+    @work(exclusive=True, group="add")
     async def action_add(self) -> None:
         """Adds the model that a SPEC names, or those of the server at an address."""
         typed = await self._typed("Add a model", _EXAMPLES, _check_model, "ollama:qwen3:4b")
@@ -298,5 +314,5 @@ def _cost_detail(spent: "Spent | None", caps: str) -> str:
 
 def _keys(view: "ModelsView") -> Iterator[ListRow]:
     yield ListRow(label="Keys of services")
-    label = ", ".join(view.keys) if view.keys else "none is set in the environment"
+    label = ", ".join(view.keys) if view.keys else "none is set"
     yield ListRow(label=label, id="keys", figure="set" if view.keys else "", detail=HOW_TO_SET_A_KEY)

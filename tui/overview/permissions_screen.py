@@ -17,6 +17,7 @@ from tui.typed_app import app_of
 
 if TYPE_CHECKING:
     from agent.permissions.policy import PastDecision, Policy
+    from agent.tools.commands.commands import Commands
 
 _WHOSE: Final = {
     RuleSource.SESSION: "this session",
@@ -48,9 +49,10 @@ class PermissionsScreen(ListScreen[None]):
         Binding("t", "test", "Test a command or a call of a tool", id="permissions.test", show=False),
     ]
 
-    def __init__(self, policy: "Policy") -> None:
+    def __init__(self, policy: "Policy", commands: "Commands | None" = None) -> None:
         super().__init__()
         self._policy = policy
+        self._commands = commands
         self._rules: dict[str, Rule] = {}  # by the id of their row
 
     async def read(self) -> ListContents:
@@ -93,7 +95,7 @@ class PermissionsScreen(ListScreen[None]):
 
     @work(exclusive=True, group="mode")
     async def action_mode(self) -> None:
-        self.say(await asyncio.to_thread(self._policy.set_mode, self._policy.mode.next))
+        self.say(await asyncio.to_thread(self._policy.set_mode, self._policy.mode.next, passing=True))
         self.reload()
 
     @work(exclusive=True, group="line")
@@ -145,7 +147,8 @@ class PermissionsScreen(ListScreen[None]):
     async def action_test(self) -> None:
         screen = LineScreen("Test a line", _TEST_NOTES, tested_action, example="git push")
         if typed := await app_of(self).push_screen_wait(screen):
-            tested = await asyncio.to_thread(check_rules, self._policy, tested_action(typed.text))
+            action = await asyncio.to_thread(tested_action, typed.text, self._commands)
+            tested = await asyncio.to_thread(check_rules, self._policy, action)
             subject = f"({tested.subject})" if tested.subject else ""
             offers = f" This would allow it: {' or '.join(tested.offers)}" if tested.offers else ""
             self.say(f"{tested.verdict}  {tested.tool}{subject}. {tested.reason}{offers if not tested.rule else ''}")

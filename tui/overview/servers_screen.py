@@ -238,6 +238,9 @@ def _detail(status: "ServerStatus") -> str:
     lines = [
         f"{status.summary}",
         f"{_state(status)}{protocol}{restarts}; from {_SOURCES[status.source]}.",
+        f"Marked as harmless: its output is not untrusted text. /mcp harmless {status.name} ends that."
+        if status.is_trusted
+        else "",
         status.error,
         status.notice,
         "y shows what it runs, and asks whether it may." if status.state is ServerState.UNTRUSTED else "",

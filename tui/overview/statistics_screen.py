@@ -1,4 +1,4 @@
-"""Statistics screen: messages, tokens and money by day as charts, what was saved, and what is on disk."""
+"""Statistics screen: messages, tokens and money by day as charts, and what is on disk."""
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar, Final
@@ -7,7 +7,6 @@ from rich.text import Text
 from textual.containers import VerticalScroll
 
 from agent.services.trends import sparkline
-from foundation.figures import percent
 from foundation.sizes import MEGABYTE, format_size
 from foundation.terminal_text import visible_line
 from tui.overview.bars import columns
@@ -45,7 +44,7 @@ class StatisticsScreen(ListScreen[None]):
             f"conversations {figures.conversations:,} · messages {figures.messages:,} · entries {figures.entries:,} · "
             f"pages {figures.pages:,}"
         )
-        rows = [*_days(view.series), *_savings(view), *_sizes(view), *spending_rows(view)]
+        rows = [*_days(view.series), *_sizes(view), *spending_rows(view)]
         if not view.spending.days:
             rows.append(ListRow(label=_NO_MODEL, id="note", detail=_NO_MODEL))
         return ListContents(tuple(rows), about)
@@ -94,20 +93,6 @@ def _days(series: "Sequence[DaySeries]") -> Iterator[ListRow]:
     for each in series:
         bars = sparkline([round(value * 1_000) for value in each.values])
         yield ListRow(label=f"{each.name:<25} {bars}", id=f"day {each.name}", figure=figure(each.total))
-
-
-def _savings(view: "StatisticsView") -> Iterator[ListRow]:
-    if view.savings:
-        yield ListRow(label="Saved, each for itself")
-    for saving in view.savings:
-        is_share = saving.after is not None
-        figures = f"{saving.before:,} → {saving.after:,} tokens" if is_share else f"{saving.before:,} tokens left"
-        yield ListRow(
-            label=f"{saving.name:<25} {figures}",
-            id=f"saved {saving.name}",
-            figure=percent(saving.saved / (saving.before or 1)) if is_share else "",
-            detail=f"{saving.saved:,} tokens fewer. {saving.sentence}",
-        )
 
 
 def _sizes(view: "StatisticsView") -> Iterator[ListRow]:

@@ -22,6 +22,13 @@ SETTINGS: Final = "Settings"
 MAX_CONVERSATIONS: Final = 200
 
 
+FIRST: Final = (
+    *("new", "resume", "search", "model", "context", "undo", "compact", "memory", "import", "permissions"),
+    *("settings", "export"),
+)
+"""Commands that the palette shows before anything is typed."""
+
+
 class PaletteRow(Struct, frozen=True):
     """One row, which is visible text: where it belongs, its label, a sentence, and the id of an action.
 
@@ -54,6 +61,12 @@ def command_rows() -> list[PaletteRow]:
         )
         for command in registry.all()
     ]
+
+
+def first_rows(rows: Sequence[PaletteRow]) -> list[PaletteRow]:
+    """The rows of FIRST, in that order."""
+    by_line = {row.line.strip(): row for row in rows}
+    return [by_line[f"/{name}"] for name in FIRST]
 
 
 def setting_rows() -> list[PaletteRow]:

@@ -43,15 +43,18 @@ class PaletteScreen(ThemedScreen[PaletteRow | None]):
         rows: Sequence[PaletteRow],
         note: str,
         type_on: "Prompt | None" = None,
+        first: Sequence[PaletteRow] = (),
     ) -> None:
-        """`type_on` takes what is typed and pasted instead of the field: a `?` opened the list, and another one closes
-        it.
+        """`first` are the rows without a query; () is all of them.
+
+        `type_on` takes what is typed and pasted instead of the field: a `?` opened the list, and another one closes it.
         """
         super().__init__()
         self._type_on = type_on
         self.is_typed_on = False
         self._heading = title
         self._rows = rows
+        self._first = first or rows
         self._note = note
         self._shown: list[PaletteRow | None] = []  # None is a heading
 
@@ -141,7 +144,7 @@ class PaletteScreen(ThemedScreen[PaletteRow | None]):
             options.scroll_home(animate=False)  # its heading too
 
     def _show(self, query: str) -> None:
-        rows = matching(self._rows, query)
+        rows = matching(self._rows, query) if query.strip() else self._first
         width = self._sheet_columns - _FRAME_COLUMNS
         most = min(_LABEL_COLUMNS, width * 2 // 5)
         columns: dict[str, int] = {}  # the width of the labels, by place

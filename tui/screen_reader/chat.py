@@ -17,9 +17,10 @@ from agent.services.model_offer import detect_model
 from agent.services.opening_questions import (
     OpeningQuestion,
     ask_about_links,
-    ask_about_servers,
+    ask_about_project,
     ask_for_trust,
     changes_question,
+    instructions_question,
     link_question,
     server_question,
     trust_question,
@@ -294,7 +295,7 @@ class LineChat:
         if session.workspace.unwritable:
             self.show_warning(nothing_is_kept(session.workspace))
         await controller.restore_draft()
-        await ask_about_servers(self, session)
+        await ask_about_project(self, session)
         session.begin_background()
         if start.options.message:
             self._output.say(f"You: {start.options.message}")
@@ -323,6 +324,9 @@ class LineChat:
 
     async def ask_server(self, name: str, facts: Sequence[str], *, is_changed: bool) -> bool | None:
         return await self._ask_opening(server_question(name, facts, is_changed=is_changed))
+
+    async def ask_instructions(self, files: Sequence[str], *, is_changed: bool) -> bool | None:
+        return await self._ask_opening(instructions_question(files, is_changed=is_changed))
 
     async def _ask_opening(self, asked: OpeningQuestion) -> bool | None:
         question, values = opening_question(asked)

@@ -18,6 +18,7 @@ from agent.queue_steering import QueueSteering, without_pastes
 from agent.services.drafts import NEW
 from agent.services.outside_files import permitted_attachments
 from agent.services.permission_question import PermissionQuestion
+from agent.services.plan_mode import ask_about_plan
 from agent.services.turn_sentences import MODEL_CHANGED
 from agent.services.unattached import unattached_sentence
 from agent.services.window_drafts import WindowDrafts
@@ -206,7 +207,7 @@ class LineController:
     async def _handle(self, message: QueuedMessage) -> bool:
         """Handles one message and says its errors. False where it got no answer."""
         self._is_answered = True
-        text = message.text
+        text = registry.with_slash(message.text)
         if message.id in self._queued:
             self._queued.discard(message.id)
             self.output.say(f"You: {without_pastes(text, message.pastes)}")
@@ -290,6 +291,9 @@ class LineController:
                 index, words = await self.ask(NumberedQuestion(lines=lines, answers=question.options, takes_text=True))
                 if not answer.done():
                     answer.set_result(question.options[index] if index is not None else words)
+            case events.AnswerStored(text=text):
+                if plan := await ask_about_plan(self.session.permissions, text, self._answer):
+                    self.queue.add(plan)
             case _:
                 pass
 

@@ -4,7 +4,7 @@ from contextlib import suppress
 
 from agent.cli import output
 from agent.cli.launch import LaunchOptions
-from foundation.program import own_command
+from foundation.program import TYPED, own_command
 from tui.screen_reader.chat import LineChat
 from tui.screen_reader.start import LineStart
 from tui.session_opener import Opening
@@ -30,5 +30,5 @@ def run_lines(options: LaunchOptions, reason: str) -> int:
         workspace = ("--workspace", options.workspace_flag) if options.workspace_flag else ()
         flag = ("--screen-reader",) if options.screen_reader else ()
         with suppress(OSError):  # the terminal may be closed
-            output.narrate(f"Continue it with: {own_command(*workspace, *flag, '-r', resumable)}")
+            output.narrate(f"Continue it with: {own_command(*workspace, *flag, '-r', resumable, program=TYPED)}")
     return chat.status

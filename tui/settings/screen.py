@@ -22,6 +22,7 @@ from tui.widgets.query_input import QueryInput
 from tui.widgets.status import clip
 
 NOTHING: Final = "No setting has these words. Take some away, or leave with Esc."
+ALL: Final = "    All {:,} settings …"
 KEYS: Final = "Enter changes · Ctrl+R takes it back · Tab for whom · Esc back"
 EDIT_KEYS: Final = "Enter keeps it · Esc leaves it as it is"
 SECRET: Final = "It holds a key or a password: change it in the file."
@@ -66,6 +67,7 @@ class SettingsScreen(ThemedScreen[None]):
         self._shown: list[SettingRow] = []
         self._edited: SettingRow | None = None
         self._for_user = True
+        self._is_all = False  # lists all settings, also without a query
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="room"):
@@ -123,12 +125,15 @@ class SettingsScreen(ThemedScreen[None]):
 
     def _show(self, query: str, chosen: str = "") -> None:
         words = query.lower().split()
-        self._shown = [row for row in self._rows if all(word in _searched(row) for word in words)]
+        is_all = self._is_all or bool(words)
+        self._shown = [row for row in self._rows if (is_all or row.title) and all(w in _searched(row) for w in words)]
         width = max(self.size.width - _FRAME_COLUMNS, 20)
-        column = max((cell_len(row.setting.name) for row in self._shown), default=0) + 4
+        column = max((cell_len(self._label(row)) for row in self._shown), default=0) + 4
         options = self.query_one(OptionList)
         options.clear_options()
         options.add_options([Option(self._row_text(row, column, width)) for row in self._shown])
+        if not is_all:
+            options.add_option(Option(Text(ALL.format(len(self._rows)), theme_colour(self, "muted"), end="")))
         lines = sum(str(option.prompt).count("\n") + 1 for option in options.options)
         self.set_class(0 < lines <= self.size.height // _FEW_SHARE, "-few")
         if self._rows and not self._shown:
@@ -137,11 +142,16 @@ class SettingsScreen(ThemedScreen[None]):
         options.highlighted = names.index(chosen) if chosen in names else 0 if names else None
         self._show_chosen()
 
+    def _label(self, row: SettingRow) -> str:
+        """The name in words in the first list, the dotted name in the whole one."""
+        is_first = not (self._is_all or self._filter_field.value.strip())
+        return (is_first and row.title) or row.setting.name
+
     def _row_text(self, row: SettingRow, column: int, width: int) -> Text:
         is_switch = row.setting.choices == ("true", "false")
         box = ("[x] " if row.written == "true" else "[ ] ") if is_switch else "    "
         style, muted = theme_colour(self, "accent-ink") if row.is_changed else "", theme_colour(self, "muted")
-        text = Text(f"{box}{row.setting.name}", style, no_wrap=True, overflow="ellipsis", end="")
+        text = Text(f"{box}{self._label(row)}", style, no_wrap=True, overflow="ellipsis", end="")
         value = "" if is_switch else visible_line(row.written) or "(empty)"
         is_wide = width >= _WIDE_COLUMNS  # there is room for the sentence
         room = _VALUE_COLUMNS if is_wide else width - column - 2
@@ -160,7 +170,9 @@ class SettingsScreen(ThemedScreen[None]):
             whose = "all your workspaces" if self._for_user else "this workspace"
             text.append(row.setting.sentence)
             text.append(
-                f"\n{visible(row.setting.type_name)}; set by {visible_line(row.origin)}; holds {row.holds}", muted
+                f"\n{row.setting.name}: {visible(row.setting.type_name)}; "
+                f"set by {visible_line(row.origin)}; holds {row.holds}",
+                muted,
             )
             text.append(f"\nEnter sets it for {whose}", muted)
         self.query_one("#settings-text", Static).update(text)
@@ -180,6 +192,9 @@ class SettingsScreen(ThemedScreen[None]):
         """Turns a switch about, offers the values of a choice, or opens the field for a value."""
         row = self.chosen
         if row is None:
+            if self._shown:  # the line below the first list
+                self._is_all = True
+                self.draw_colours()
             return
         if row.is_secret:
             self._say(SECRET, wrong=True)
@@ -235,7 +250,7 @@ class SettingsScreen(ThemedScreen[None]):
     def action_move(self, by: int) -> None:
         options = self.query_one(OptionList)
         if self._shown and self._edited is None:
-            options.highlighted = max(0, min((options.highlighted or 0) + by, len(self._shown) - 1))
+            options.highlighted = max(0, min((options.highlighted or 0) + by, options.option_count - 1))
 
     def action_whose(self) -> None:
         """The change is for all workspaces, or for this one."""
@@ -262,4 +277,4 @@ class SettingsScreen(ThemedScreen[None]):
 
 
 def _searched(row: SettingRow) -> str:
-    return f"{row.setting.name} {row.setting.sentence} {row.written}".lower()
+    return f"{row.title} {row.setting.name} {row.setting.sentence} {row.written}".lower()

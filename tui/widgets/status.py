@@ -19,7 +19,8 @@ GAP: Final = " · "
 NEAR: Final = 0.9  # of the tokens at which older turns leave: from there on they are shown
 FEW_SECONDS: Final = 2  # which are not shown
 NEW_BELOW: Final = "↓ new · Ctrl+End"
-COMPACTION_DUE: Final = "older turns leave first"
+COMPACTION_DUE: Final = "compacts with the next message"
+OFFLINE: Final = "offline"  # quotes memory and has no window
 MORE_BELOW: Final = "↓ more · Ctrl+End"
 
 
@@ -30,7 +31,7 @@ class StatusInfo(Struct, frozen=True, kw_only=True):
     tokens: int = 0  # of the request
     budget: int = 0
     compacts_at: int = 0  # tokens of a request from which on older turns leave
-    is_compaction_due: bool = False  # older turns leave before the next request, which `tokens` are of
+    is_compaction_due: bool = False  # older turns leave before the next request
     speed: float = 0.0  # tokens a second
     doing: str = ""  # the current activity
     seconds: int = 0  # since the turn began, beside the current activity
@@ -59,7 +60,7 @@ class StatusBar(Widget):
     def show_request(self, report: "ContextReport") -> None:
         """Shows the figures of a request."""
         self.update_info(
-            tokens=report.total_tokens,
+            tokens=report.before_compaction or report.total_tokens,
             budget=report.budget,
             compacts_at=report.compacts_at,
             is_compaction_due=bool(report.before_compaction),
@@ -100,9 +101,9 @@ class NewBelowHint(Widget):
 def fit_line(info: StatusInfo, width: int) -> tuple[str, str]:
     """The left and the right end of the line, together at most `width` cells."""
     model = visible(short_model(info.model))
-    meter = context_meter(info.tokens, info.budget)
+    meter = "" if info.model == OFFLINE else context_meter(info.tokens, info.budget)
     share = meter.partition(" (")[0]
-    if mark := compaction_mark(info):
+    if meter and (mark := compaction_mark(info)):
         meter, share = f"{meter}{GAP}{mark}", f"{share}{GAP}{mark}"
     speed = f"{info.speed:.0f} tok/s" if info.speed else ""
     queued = f"{info.waiting} waiting" if info.waiting else ""
@@ -150,7 +151,7 @@ def context_meter(tokens: int, budget: int) -> str:
 
 
 def compaction_mark(info: StatusInfo) -> str:
-    """`compacts at 40.0 %` where the request is near it, `older turns leave first` where it is above."""
+    """`compacts at 40.0 %` where the request is near it, `compacts with the next message` where it is above."""
     if info.is_compaction_due:
         return COMPACTION_DUE
     if not info.budget or info.tokens < info.compacts_at * NEAR or not info.compacts_at:

@@ -10,8 +10,10 @@ from typing import Final
 
 from msgspec import Struct
 
+from agent.permissions.action import FilesRead
 from agent.tools.commands.environment import command_environment
 from agent.tools.commands.process import CommandProcess
+from agent.tools.commands.read_files import files_read
 from agent.tools.commands.sandbox import STATE, Sandbox, SandboxFolders
 from agent.tools.files.concerns import is_instruction
 from agent.tools.files.project import ProjectFolders
@@ -92,7 +94,8 @@ class Commands:
         self._running: set[CommandProcess] = set()
         self._confined: set[CommandProcess] = set()  # those in the sandbox
         self._numbers = itertools.count(1)
-        self._told: set[str] = set()  # handles of background commands whose end is known
+        self._told: set[str] = set()  # handles of background commands whose end the person knows
+        self._told_model: set[str] = set()
         self._lock = Lock()
         self._closed = False
 
@@ -103,6 +106,10 @@ class Commands:
             return exists(place) and not is_folder(place)
         except (PalimpsestError, OSError, ValueError):
             return True
+
+    def files_read(self, command: str) -> FilesRead | None:
+        """What the command reads; None where it may do more. Blocks."""
+        return files_read(command, self._project)
 
     def run(
         self, command: str, seconds: float, stopped: Event, report: Callable[[str], None], *, inside: bool = True
@@ -147,6 +154,7 @@ class Commands:
         found.process.wait(seconds, stopped, report)
         if found.process.ended.is_set():
             self._told.add(handle)
+            self._told_model.add(handle)
         return _told(found.process, new_only=True, note=self.sandbox.after_command(inside=found.inside))
 
     def background(self, handle: str) -> tuple[str, bool]:
@@ -159,6 +167,7 @@ class Commands:
         """Ends a background command with all that it started; gives what it printed since the last call."""
         found = self._find(handle)
         self._told.add(handle)
+        self._told_model.add(handle)
         self._end(found.process)
         return _told(found.process, new_only=True, note=self.sandbox.after_command(inside=found.inside))
 
@@ -178,6 +187,12 @@ class Commands:
         ended = tuple(command for command in self.listed() if command.ended and command.handle not in self._told)
         self._told.update(command.handle for command in ended)
         return ended
+
+    def ended_notes(self) -> list[str]:
+        """A sentence for the model about each background command that ended by itself, each given once."""
+        ended = [command for command in self.listed() if command.ended and command.handle not in self._told_model]
+        self._told_model.update(command.handle for command in ended)
+        return [f"{ended_sentence(command)}. command_output reads what it printed." for command in ended]
 
     @property
     def status(self) -> str:

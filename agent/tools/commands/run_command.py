@@ -1,5 +1,6 @@
 """The tools `run_command` and `command_output`."""
 
+import re
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from typing import Any, Final
@@ -9,8 +10,10 @@ from agent.checkpoints.command_changes import UnfinishedCommand
 from agent.permissions.action import Access, Action
 from agent.permissions.destructive_commands import destroys
 from agent.permissions.network_commands import fetches
+from agent.permissions.rules import COMMAND_TOOL
 from agent.tools.commands.commands import Commands
 from agent.tools.commands.sandbox import SandboxKind
+from agent.tools.files.concerns import changing_concern
 from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, flag_argument, string_argument, whole_argument
 from foundation.errors import PalimpsestError
 from models.messages import Tool
@@ -53,22 +56,7 @@ class RunCommand:
         command = _command(arguments)
         whole_argument(arguments, "timeout", 1, least=1)
         background = "It goes on in the background, without a time limit." * flag_argument(arguments, "background")
-        state, concern = self._commands.sandbox.state, ""
-        has_sandbox = state.kind is not SandboxKind.NONE
-        is_confined = _is_inside(arguments) and has_sandbox
-        if has_sandbox and not is_confined:
-            concern = "It asks to run outside the sandbox, where it can write any file of yours and use the network."
-        return Action(
-            tool=self.definition.name,
-            access=Access.RUN,
-            summary=f"run {_summary(command)}",
-            subject=command,
-            detail=command,
-            concern=concern,
-            circumstances=" ".join(filter(None, ("" if concern else state.circumstances, background))),
-            destroys=destroys(command, self._commands.is_file),
-            is_from_network=_reads_network(self._commands, command, inside=is_confined),
-        )
+        return command_action(self._commands, command, inside=_is_inside(arguments), background=background)
 
     def run(self, arguments: dict[str, Any], run: ToolRun) -> str:
         command, inside = _command(arguments), _is_inside(arguments)
@@ -137,6 +125,37 @@ class CommandOutput:
             return self._commands.stop(handle)
         seconds = min(whole_argument(arguments, "wait", 0), MOST_WAIT)
         return self._commands.output(handle, seconds, run.stopped, run.report)
+
+
+def command_action(commands: Commands, command: str, *, inside: bool = True, background: str = "") -> Action:
+    """The action of running the command. Blocks. `background` is a sentence on what runs beside the turn."""
+    state, concern = commands.sandbox.state, ""
+    has_sandbox = state.kind is not SandboxKind.NONE
+    if has_sandbox and not inside:
+        concern = "It asks to run outside the sandbox, where it can write any file of yours and use the network."
+    is_confined = inside and state.holds
+    reads = commands.files_read(command) if is_confined else None
+    return Action(
+        tool=COMMAND_TOOL,
+        access=Access.RUN,
+        summary=f"run {_summary(command)}",
+        subject=command,
+        detail=command,
+        concern=concern,
+        circumstances=" ".join(filter(None, ("" if concern else state.circumstances, background))),
+        destroys=destroys(command, commands.is_file),
+        is_from_network=_reads_network(commands, command, inside=inside and has_sandbox),
+        reads=reads,
+        is_contained=(reads is not None and not reads.asks)
+        or (is_confined and state.no_network and not _names_guarded_file(command)),
+    )
+
+
+def _names_guarded_file(command: str) -> bool:
+    """Whether the line names a file that models, editors or programs obey: the sandbox lets a command write these."""
+    return any(
+        changing_concern(tuple(word.split("/")), "") for word in re.split(r"[\s<>|;&=:,()\"']+", command) if word
+    )
 
 
 def _reads_network(commands: Commands, command: str, *, inside: bool) -> bool:

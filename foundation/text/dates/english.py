@@ -41,11 +41,11 @@ _OF_YEAR = (
     r"(?:,?\s{1,3}(?:of\s+|in\s+)?(?:(?P<year>(?:1[5-9]|2[01])\d\d)\b(?!\s*(?:km|kg|%|files|people))"
     r"|(?P<shift>last|this|next)\s+year\b))"
 )
-_DECADES = "twenties|thirties|forties|fifties|sixties|seventies|eighties|nineties"
+DECADES = "twenties|thirties|forties|fifties|sixties|seventies|eighties|nineties"
 _LED_DECADE = r"(?:\bthe\s|(?<=early\s)|(?<=mid[\s-])|(?<=late\s))"
 _WHICH = r"(?P<which>last|past|this|next|coming|previous)"
 _COUPLE, _FEW = 2, 3
-_UNITS = {"day": 1, "night": 1, "week": 7, "weekend": 7, "fortnight": 14}
+UNITS = {"day": 1, "night": 1, "week": 7, "weekend": 7, "fortnight": 14}
 _HOLDS = {"day": 0, "night": 0, "week": 3, "weekend": 3, "fortnight": 4, "month": 15, "year": 120, "decade": 1200}
 _YEARS = {"last": -1, "past": -1, "previous": -1, "this": 0, "next": 1, "coming": 1}
 
@@ -127,7 +127,7 @@ def _numbers(match: re.Match[str], _: date) -> PartialDate | None:
 
 
 def _decade(match: re.Match[str], _: date) -> PartialDate | None:
-    words = _DECADES.split("|")
+    words = DECADES.split("|")
     groups = match.groupdict()
     decade = (groups.get("decade") or "").lower()
     if decade in words:
@@ -216,8 +216,8 @@ def _many(match: re.Match[str]) -> int:
 
 
 def _moved(today: date, many: int, unit: str) -> date | None:
-    if unit in _UNITS:
-        return shift_days(today, many * _UNITS[unit])
+    if unit in UNITS:
+        return shift_days(today, many * UNITS[unit])
     if unit in ("hour", "minute"):
         return today
     return shift_months(today, many * {"month": 1, "year": 12, "decade": 120}[unit])
@@ -276,7 +276,7 @@ RULES: tuple[tuple[re.Pattern[str], Build], ...] = tuple(
         (rf"\b(?:h(?P<half>[12])|(?:the\s+)?(?P<half_word>first|second)\s+half){_OF_YEAR}", _half),
         (r"\b(?:the\s+)?(?P<century>1[89]|20)(?P<tens>\d0)['’]?s\b", _decade),
         (rf"{_LED_DECADE}['’]?(?P<tens>\d0)['’]?s\b", _decade),
-        (rf"{_LED_DECADE}(?P<decade>{_DECADES})\b", _decade),
+        (rf"{_LED_DECADE}(?P<decade>{DECADES})\b", _decade),
         (r"\b(?:the\s+)?day\s+before\s+yesterday\b|\b(?:the\s+)?day\s+after\s+tomorrow\b", _near),
         (r"\byesterday\b|\blast\s+night\b|\btomorrow(?:\s+night)?\b|\btoday\b|\btonight\b", _near),
         (r"\bthis\s+(?:morning|afternoon|evening)\b", _near),

@@ -9,13 +9,13 @@ Dates: those that a text speaks of, and those that a person types for a filter.
 """
 
 import re
-from collections.abc import Sequence
-from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from datetime import UTC, date, datetime, time, tzinfo
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from foundation.text.dates import chinese, english, modifiers
-from foundation.text.dates.calendar import FIRST, LAST, MONTH_NAMES, Days
+from foundation.text.dates.calendar import FEASTS, FIRST, LAST, MONTH_NAMES, SEASONS, WEEKDAYS, Days, shift_days
 from foundation.text.dates.filter_dates import parse_moment
 from foundation.text.dates.partial import DateMatch, PartialDate, YearChooser, latest, nearest, resolve_partial
 
@@ -40,6 +40,23 @@ SIMPLE = str.maketrans(
 _MOST = 64  # dates of one text: what names more is a table
 _LONGEST = 20_000  # characters of a text that are read
 _LEAD = re.compile(r"^(?:(?:in|on|during|the)\s+){1,3}", re.IGNORECASE)
+_DATE_WORDS = frozenset(
+    (
+        *(word for name in MONTH_NAMES for word in (name, name[:3])),
+        *WEEKDAYS,
+        *(word for name in FEASTS for word in re.findall(r"[a-z]{3,}", name)),
+        *(word for name in SEASONS for word in (name, f"{name}time")),
+        *english.DECADES.split("|"),
+        *(f"{unit}{ending}" for unit in (*english.UNITS, "hour", "minute", "year", "decade") for ending in ("", "s")),
+        *("sept", "yesterday", "today", "tonight", "tomorrow", "morning", "afternoon", "evening", "valentines"),
+        *("month", "months", "quarter", "half"),
+    )
+)
+_DATE_DIGITS = re.compile(r"\d{4}|\d[/.]\d|\d0['’]?s|[qh][1-4]", re.IGNORECASE)
+_HAN_DATE = re.compile(
+    r"[年月日天周晚夜早晨春夏秋冬季节]|星期|礼拜|小时|分钟|[金假]周|国庆|五一|十一|元旦|圣诞|清明|除夕|元宵|端午"
+)
+_ANY_DAY = date(2100, 1, 1)  # for where the dates stand, and not which days they are
 _CHAINED = 3  # modifiers of one date: `the week before the end of March`
 
 
@@ -106,6 +123,14 @@ def span_bounds(span: DateSpan, zone: tzinfo | None = None) -> tuple[datetime, d
     return _midnight(span.start, zone), _midnight(span.end, zone)
 
 
+def widened(span: DateSpan) -> DateSpan:
+    """The span with the days around it that may be meant as well."""
+    if FIRST in (span.start, span.end) or LAST in (span.start, span.end):
+        return span
+    start, end = shift_days(span.start, -span.soft), shift_days(span.end, span.soft)
+    return replace(span, start=start or FIRST, end=end or LAST)
+
+
 def local_day(moment: datetime, zone: tzinfo | None) -> date:
     """The local day of a moment in that zone. A moment without a zone is local already."""
     return moment.astimezone(zone).date() if moment.tzinfo else moment.date()
@@ -118,7 +143,9 @@ def _midnight(day: date, zone: tzinfo | None) -> datetime:
 
 
 def _read(text: str, today: date, which: YearChooser) -> tuple[DateSpan, ...]:
-    text = text[:_LONGEST].translate(SIMPLE)
+    text = text[:_LONGEST] if text.isascii() else text[:_LONGEST].translate(SIMPLE)
+    if not _may_name_dates(text):
+        return ()
     parts = sorted(_parts(text, today), key=lambda placed: placed.at)[:_MOST]
     spans: list[DateSpan] = []
     index = 0
@@ -132,6 +159,19 @@ def _read(text: str, today: date, which: YearChooser) -> tuple[DateSpan, ...]:
             spans.append(span)
         index += 1
     return tuple(spans)
+
+
+def _may_name_dates(text: str) -> bool:
+    """A quick look for any word that a date has: most texts have none, and need no search by each form of date."""
+    if _DATE_DIGITS.search(text) or not _DATE_WORDS.isdisjoint(re.findall(r"[a-z]+", text.lower())):
+        return True
+    return not text.isascii() and _HAN_DATE.search(text) is not None
+
+
+def names_holiday(text: str) -> bool:
+    """Whether the text is the name of a holiday and nothing else, its year aside."""
+    text = _LEAD.sub("", text.translate(SIMPLE).strip().lower().replace("’", "'"))
+    return any(text.startswith(name) for name in FEASTS)
 
 
 def _parts(text: str, today: date) -> list[DateMatch]:
@@ -267,13 +307,12 @@ def _years_of_two(begin: PartialDate, end: PartialDate, today: date, which: Year
     return (first, second) if second else None
 
 
-def in_spans(day: date, spans: Sequence[DateSpan]) -> bool:
-    """Whether the day is of one of the spans, or as near to it as is meant."""
-    return any(
-        span.start - timedelta(days=min(span.soft, (span.start - FIRST).days)) <= day < LAST
-        and (day - span.end).days < span.soft
-        for span in spans
-    )
+def without_dates(text: str) -> str:
+    """The text without the dates that it names; holidays stay."""
+    for span in reversed(_read(text, _ANY_DAY, latest)):
+        if not names_holiday(text[span.at : span.to]):
+            text = f"{text[: span.at].rstrip()} {text[span.to :].lstrip()}"
+    return text.strip()
 
 
 __all__ = [
@@ -281,11 +320,14 @@ __all__ = [
     "DateSpan",
     "Period",
     "entry_spans",
-    "in_spans",
+    "local_day",
     "mentioned_periods",
+    "names_holiday",
     "parse_moment",
     "question_spans",
     "span_bounds",
+    "widened",
+    "without_dates",
 ]
 
 

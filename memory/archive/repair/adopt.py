@@ -34,6 +34,7 @@ from memory.archive.rows import pages as page_rows
 from memory.archive.rows.facts import seal
 from memory.archive.rows.pages import PackRow
 from memory.cold import ColdStore
+from memory.cold.changes import said_at
 from memory.cold.encoding import readable_meta, unpack
 from memory.cold.sql import fetch, first
 from memory.errors import MemoryFailure, NewerPack
@@ -306,7 +307,8 @@ class PackAdopter:
         for key, fields in missing.items():
             if key[0] == "entry" and all(span[2] in texts for span in fields["spans"]):
                 text = "".join(texts[page][at : at + length] for _, length, page, at in fields["spans"])
-                terms[fields["seq"]] = self._cold.analyse(text, fields["speaker"], readable_meta(fields["meta"]))
+                at = said_at(fields["kind"], fields["time_ms"])
+                terms[fields["seq"]] = self._cold.analyse(text, fields["speaker"], readable_meta(fields["meta"]), at)
         return terms
 
 

@@ -17,7 +17,7 @@ from memory.archive.rows import pages
 from memory.archive.rows.facts import seal
 from memory.archive.rows.pages import EntrySpan
 from memory.cold import ColdStore
-from memory.cold.changes import note_change
+from memory.cold.changes import note_change, said_at
 from memory.cold.encoding import pack as packed_body
 from memory.cold.encoding import readable_meta, to_bytes, unpack
 from memory.cold.integrity.repair import FindText
@@ -109,7 +109,10 @@ class EntryTextReader:
     def terms_of(self, cold: ColdStore, entry: Fields) -> AnalysedTerms | None:
         """The entry's terms; None where its exact text cannot be read."""
         text = self.of(entry)
-        return None if text is None else cold.analyse(text, entry["speaker"], readable_meta(entry["meta"]))
+        if text is None:
+            return None
+        at = said_at(entry["kind"], entry["time_ms"])
+        return cold.analyse(text, entry["speaker"], readable_meta(entry["meta"]), at)
 
     def of(self, entry: Fields) -> str | None:
         """The entry's text, where it matches the hash of the fact."""

@@ -79,7 +79,7 @@ def insert_page_entries(  # noqa: PLR0917 — the conversation, and what its ent
 
 
 def _ready(terms: AnalysedTerms) -> EntryAnalyser:
-    return lambda _text, _speaker, _meta=None: terms
+    return lambda _text, _speaker, _meta=None, _at=None: terms
 
 
 AfterArchive = Callable[[apsw.Connection, ArchiveResult], None]

@@ -13,23 +13,10 @@ USUAL = modes_of(REGULAR)["base"]
 
 
 class LayoutChoice(Struct, frozen=True, kw_only=True):
-    """A mode, its cost in vision tokens, and that of the usual layout: base pages in cells of 8×16."""
+    """A mode, and its cost in vision tokens."""
 
     mode: Mode
     tokens: int
-    usual_tokens: int
-    profile: str
-
-    @property
-    def sentence(self) -> str:
-        """What was chosen, and why, in one line."""
-        chosen = f"Mode auto: {self.mode.name} pages in cells of {_size(self.mode.cell)}"
-        if self.mode == USUAL:
-            return f"{chosen} are the cheapest that {self.profile} reads: {self.tokens:,} vision tokens."
-        return (
-            f"{chosen} are the cheapest that {self.profile} reads: {self.tokens:,} vision tokens, and "
-            f"{self.usual_tokens:,} in {USUAL.name} pages of {_size(USUAL.cell)}."
-        )
 
 
 def cheapest_layout(text: str, profile: RenderProfile, *, dense: bool = False) -> LayoutChoice:
@@ -51,7 +38,7 @@ def cheapest_layout(text: str, profile: RenderProfile, *, dense: bool = False) -
             rank = (tokens, CELLS.index(cell), mode.name != USUAL.name, -mode.side)
             if best is None or rank < best:
                 best, chosen = rank, mode
-    return LayoutChoice(mode=chosen, tokens=best[0] if best else 0, usual_tokens=usual_tokens, profile=profile.name)
+    return LayoutChoice(mode=chosen, tokens=best[0] if best else 0)
 
 
 def _readable(profile: RenderProfile, dense: bool) -> tuple[Cell, ...]:
@@ -80,7 +67,3 @@ def _at_least(cells: int, mode: Mode, profile: RenderProfile) -> int:
     """Vision tokens below which pages of that mode cannot hold so many cells."""
     full = max(0, -(-cells // mode.capacity) - 1)
     return full * profile.tokens(mode.name)
-
-
-def _size(cell: Cell) -> str:
-    return cell.name.replace("x", "×")

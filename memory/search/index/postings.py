@@ -60,6 +60,7 @@ class SegmentPostings:
         self.lists = lists
         self._first = first
         self._find = lru_cache(_CACHED_TERMS)(self._look_up)
+        self._find_containing = lru_cache(_CACHED_TERMS)(self._look_up_containing)
 
     @property
     def count(self) -> int:
@@ -71,10 +72,13 @@ class SegmentPostings:
 
     def containing(self, piece: bytes) -> list[Posting]:
         """Postings of each word that contains these bytes; marks are skipped."""
+        return [self._at(term) for term in self._find_containing(piece)]
+
+    def _look_up_containing(self, piece: bytes) -> list[int]:
         lists = self.lists
         offsets = [match.start() for match in re.finditer(re.escape(piece), lists.text.data)]
         terms = np.unique(np.searchsorted(lists.edges, offsets, side="right") - 1)
-        return [self._at(term) for term in terms.tolist() if piece in (text := self._text(term)) and text[:1] != _MARK]
+        return [term for term in terms.tolist() if piece in (text := self._text(term)) and text[:1] != _MARK]
 
     def _look_up(self, term: bytes) -> int:
         hashes = self.lists.hashes

@@ -51,8 +51,9 @@ class Query(Struct, frozen=True, kw_only=True):
     conversation, ranked by their own terms and not by those of the whole conversation; 0 for any number.
     `types`, `concepts`, `files` and `entities` are tags: an entry must have one of each that is given.
     `exact`: the passage itself must hold each term of the text. `newest`: in order of time, not of relevance.
-    `around` lists the timeline of a moment, of the entry with that id, or of the best hit (BEST), oldest first, with
-    `before` and `after` entries around it. `latest`: only the so many most recently updated conversations; without
+    `around` lists the timeline of a moment, of the entry with that id, or of the best hit within its conversation
+    (BEST), oldest first, with `before` and `after` entries around it. `latest`: only the so many most recently updated
+    conversations; without
     text, one conversation after the other, each in order of time. `without` names signals of the ranking that are
     switched off. Quotes and dashes in the text are operators (query/syntax.py), unless `as_it_stands`.
     `filters_decide`: the text only ranks what passes the filters, and leaves none of it out.
@@ -64,7 +65,7 @@ class Query(Struct, frozen=True, kw_only=True):
     limit: int = 10
     page: int = 1
     exclude: frozenset[int] = frozenset()
-    window_tokens: int = 200  # of a snippet, at most
+    window_tokens: int = 0  # of a snippet, at most; 0 for a snippet to be shown
     kinds: tuple[str, ...] = ()
     role: str = ""
     speaker: str = ""
@@ -150,7 +151,8 @@ class Hit(Struct, frozen=True, kw_only=True):
 class SearchResults(Struct, frozen=True, kw_only=True):
     """`total` counts relevant passages, near-duplicates included. `next` is the number of the next page, if any.
     `partial`: the index is being built, and does not hold every entry yet. `anchor` is the id of the hit that a
-    timeline is around. `likelihood`: the probability that some hit answers the question, from 0 to 1."""
+    timeline is around. `likelihood`: the probability that some hit answers the question, from 0 to 1. `is_dated`: all
+    hits are of the dates that the question names."""
 
     query: str
     took_ms: float = 0.0
@@ -160,6 +162,7 @@ class SearchResults(Struct, frozen=True, kw_only=True):
     partial: bool = False
     anchor: str = ""
     likelihood: float = 1.0
+    is_dated: bool = False
 
     @property
     def found(self) -> bool:

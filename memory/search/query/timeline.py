@@ -1,4 +1,4 @@
-"""Timelines: entries around a moment, an entry, a page or a note, across all conversations, in order of time.
+"""Timelines: entries around a moment, an entry, a page or a note, or in the conversation of the best hit, by time.
 
 Date-only questions: `last March`, `what did we talk about two weeks ago?`, 上个月说了什么. No answer holds their words:
 the entries of those days are the answer. A greeting of the day is no such question where a message is searched as it
@@ -15,8 +15,7 @@ from msgspec.structs import replace
 from foundation.clock import to_ms
 from foundation.errors import Misuse
 from foundation.text.analysis import term_list
-from foundation.text.dates.calendar import FIRST, LAST
-from foundation.text.dates.spans import DateSpan, local_day, question_spans, span_bounds
+from foundation.text.dates.spans import DateSpan, local_day, question_spans, widened
 from foundation.text.stopwords import is_weak
 from memory.archive.rows.pages import first_entry, page_rows
 from memory.cold import ColdStore
@@ -180,23 +179,21 @@ def _unknown_anchor(around: str) -> NotFound:
 _LONGEST = 120  # characters: a longer text asks for more than a date
 _OF_ANYTHING = frozenset(
     term_list("happen happened discuss discussed speak spoke chat chatted write wrote do new news", "")
-) | frozenset(("发生", "生了", "聊天", "聊到", "聊聊", "谈论", "讨论", "谈到", "说到", "提到", "事情", "做过", "做什"))
+) | frozenset(
+    ("发生", "生了", "聊天", "聊到", "聊聊", "谈论", "讨论", "谈到", "说到", "提到", "事情", "大事", "做过", "做什")
+)
 
 
-def date_only_queries(query: Query, now: datetime) -> tuple[Query, ...]:
-    """Queries for the entries of those days, to be tried in turn: the days as named, then with the days around them
-    that may be meant. Empty where the question asks for something else too."""
+def date_only_spans(query: Query, now: datetime) -> tuple[DateSpan, ...]:
+    """The days of a question that asks for nothing else, to be tried in turn: as named, then with the days around them
+    that may be meant."""
     wording = query.wording
     if len(wording.question) > _LONGEST or wording.phrases or wording.without or query.exact or query.threshold:
         return ()
     span = _single_span(wording.question, now)
     if span is None or (query.as_it_stands and span.end > local_day(now, None)):
         return ()
-    exact = _within(query, span)
-    if not span.soft or FIRST in (span.start, span.end) or LAST in (span.start, span.end):
-        return (exact,)
-    soft = timedelta(days=span.soft)
-    return exact, _within(query, replace(span, start=span.start - soft, end=span.end + soft))
+    return (span, widened(span)) if span.soft else (span,)
 
 
 def _single_span(text: str, now: datetime) -> DateSpan | None:
@@ -206,12 +203,3 @@ def _single_span(text: str, now: datetime) -> DateSpan | None:
         return None
     rest = f"{text[: date_spans[0].at]} {text[date_spans[0].to :]}"
     return date_spans[0] if all(is_weak(term) or term in _OF_ANYTHING for term in term_list(rest, "")) else None
-
-
-def _within(query: Query, span: DateSpan) -> Query:
-    start, end = span_bounds(span)
-    return replace(
-        query,
-        since=max(query.since, start) if query.since else start,
-        until=min(query.until, end) if query.until else end,
-    )

@@ -19,6 +19,7 @@ from memory.search.ranking.question import Question
 
 SPEAKER, OF_ONESELF, DATE, ANCHORED, WHEN, NUMBER = 4.0, 1.0, 5.0, 2.0, 2.0, 1.0
 _DAYS_AROUND = 2  # people mention a day on the days after
+_BESIDE, _HALF_AS_NEAR = 0.3, 365  # the share for a document of other days, and in how many days it halves
 _SAME_MONTH = 0.3  # the share for a document of the month, where the question names a day in it
 
 _TIMES = term_list(
@@ -67,19 +68,24 @@ def bonuses(
         applicable.append(Bonus(f"said by {speaker}", SPEAKER, is_named))
         applicable.append(Bonus("of oneself", OF_ONESELF, is_named * in_first_person(searched, chosen)))
     if question.uses("dates"):
-        applicable += _time_bonuses(documents["time"][chosen], question, anchored)
+        applicable += _time_bonuses(searched, chosen, question, anchored)
     if question.asks_when and question.uses("when"):
-        applicable.append(Bonus("says when", WHEN, _holds_any(searched, _TIMES, chosen)))
+        applicable.append(Bonus("says when", WHEN, holds_any(searched, _TIMES, chosen)))
     if question.asks_number and question.uses("number"):
-        applicable.append(Bonus("says how many", NUMBER, _holds_any(searched, _NUMBERS, chosen)))
+        applicable.append(Bonus("says how many", NUMBER, holds_any(searched, _NUMBERS, chosen)))
     return tuple(applicable)
 
 
-def _time_bonuses(times: Column, question: Question, anchored: Iterable[ResolvedAnchor]) -> list[Bonus]:
+def _time_bonuses(
+    searched: SearchedDocuments, chosen: Column, question: Question, anchored: Iterable[ResolvedAnchor]
+) -> list[Bonus]:
     time_bonuses: list[Bonus] = []
+    times = searched.documents["time"][chosen]
     days = times.astype("M8[ms]").astype("M8[D]")
     shares = [_within(days, period) for period in question.periods]
     shares += [_around(days, span) for span in question.spans]
+    if question.dates:
+        shares.append(holds_any(searched, sorted(question.day_tags(question.dates)), chosen))
     if shares:
         time_bonuses.append(Bonus("of that time", DATE, np.maximum.reduce(shares)))
     for anchor in anchored:
@@ -88,11 +94,11 @@ def _time_bonuses(times: Column, question: Question, anchored: Iterable[Resolved
 
 
 def _around(days: Column, span: DateSpan) -> Column:
-    """1 within the named days, a half within those that may be meant as well."""
+    """1 within the named days, a half within those that may be meant as well, less the farther from them."""
     start, end = np.datetime64(span.start, "D"), np.datetime64(span.end, "D")
-    soft = np.timedelta64(span.soft or _DAYS_AROUND, "D")
-    within = (days >= start) & (days < end)
-    return np.where(within, 1.0, 0.5 * ((days >= start - soft) & (days < end + soft)))
+    away = np.maximum(np.maximum((start - days).astype("i8"), (days - end).astype("i8") + 1), 0)
+    near = np.where(away <= (span.soft or _DAYS_AROUND), 0.5, _BESIDE / (1 + away / _HALF_AS_NEAR))
+    return np.where(away == 0, 1.0, near)
 
 
 def _on_side(times: Column, anchor: ResolvedAnchor) -> Column:
@@ -137,10 +143,10 @@ def _days_of(period: Period, years: Iterable[int]) -> list[date]:
 
 def in_first_person(searched: SearchedDocuments, chosen: Column) -> Column:
     """1 where the document speaks of its speaker."""
-    return _holds_any(searched, _FIRST_PERSON, chosen)
+    return holds_any(searched, _FIRST_PERSON, chosen)
 
 
-def _holds_any(searched: SearchedDocuments, terms: list[str], chosen: Column) -> Column:
+def holds_any(searched: SearchedDocuments, terms: list[str], chosen: Column) -> Column:
     """1 where the document holds one of the terms."""
     is_held = np.zeros(len(chosen), bool)
     for term in terms:

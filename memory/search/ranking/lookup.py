@@ -7,7 +7,9 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from msgspec import Struct
 
-from foundation.text.synonyms import synonyms_of
+from foundation.text.folding import is_unspaced
+from foundation.text.stopwords import is_weak
+from foundation.text.synonyms import Synonym, synonyms_of
 from memory.search.column import Column
 from memory.search.index.documents import Documents
 from memory.search.index.postings import Posting
@@ -16,6 +18,7 @@ from memory.search.ranking.question import QueryTerm, Question
 SYNONYM_WEIGHT = 0.25  # weight of the nearest synonym of a term
 MAX_SYNONYMS, MAX_SYNONYMS_IN_LARGE_STORE = 20, 10  # synonyms that are looked up; the latter in a large store
 _LARGE = 100_000  # documents
+_HALF = 0.5  # likeness of a pair of characters to each of the two, where no document holds the pair
 BACKGROUND = 100  # documents without the term, added to the store: in a new store a term of one entry is rare too
 
 
@@ -71,7 +74,8 @@ def _term_postings(
     held = sum(len(posting.documents) for posting in postings_by_collection)
     synonyms_by_collection: list[list[SynonymPosting]] = [[] for _ in collections]
     if question.uses("synonyms") and not term.weak and not term.dated and term.term not in names:
-        synonyms = synonyms_of(term.term)[: MAX_SYNONYMS_IN_LARGE_STORE if corpus.documents > _LARGE else MAX_SYNONYMS]
+        synonyms = (*synonyms_of(term.term), *(() if held else _characters(term.term)))
+        synonyms = synonyms[: MAX_SYNONYMS_IN_LARGE_STORE if corpus.documents > _LARGE else MAX_SYNONYMS]
         synonym_postings = [(share, [source.find(name) for source in collections]) for name, share in synonyms]
         holding = [sum(len(posting.documents) for posting in by_collection) for _, by_collection in synonym_postings]
         if not held:  # no document holds it: its synonyms alone count
@@ -87,6 +91,12 @@ def _term_postings(
         TermPostings(term, posting, tuple(synonyms_here), weight_of_term)
         for posting, synonyms_here in zip(postings_by_collection, synonyms_by_collection, strict=True)
     ]
+
+
+def _characters(term: str) -> tuple[Synonym, ...]:
+    """The characters of a Chinese pair: 柜子 is found in 储物柜."""
+    is_pair = len(term) == 2 and is_unspaced(term)
+    return tuple(Synonym(character, _HALF) for character in term if not is_weak(character)) if is_pair else ()
 
 
 def idf(held: int, documents: int) -> float:

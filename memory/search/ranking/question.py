@@ -2,23 +2,27 @@
 
 import re
 from collections.abc import Collection, Iterable
-from datetime import datetime
+from datetime import date, datetime
 from functools import lru_cache
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from foundation.text.analysis import iter_terms, term_list
+from foundation.text.chinese_questions import chinese_terms, number_forms, plain_question
 from foundation.text.cross_language import question_terms
+from foundation.text.dates.day_values import question_day_values
 from foundation.text.dates.event_anchors import EventAnchor, event_anchors
-from foundation.text.dates.spans import DateSpan, Period, mentioned_periods, question_spans
+from foundation.text.dates.spans import DateSpan, Period, local_day, mentioned_periods, names_holiday, question_spans
 from foundation.text.folding import is_unspaced
-from foundation.text.sentences import is_question
+from foundation.text.sentences import is_question, request_end
 from foundation.text.stopwords import is_question_word, is_weak
+from foundation.text.tags import DAY, tag
 
 WEAK = 0.2  # weight of a stop word
 
 _LONGEST = 64  # terms of a question that are looked up: the first ones of a pasted text
+_MOST_FURTHER = 6  # single characters of a question, each of which is looked up in all terms
 _ASKS_WHEN = re.compile(
     r"\b(?:when|how long|what (?:date|day|month|year|time))\b|什么时候|何时|多久|哪年|哪天|几月", re.IGNORECASE
 )
@@ -28,6 +32,8 @@ _REQUESTS = frozenset(term_list("find search show list look lookup retrieve fetc
     *("查找", "查询", "搜索", "检索", "列出", "找出", "找到", "记录", "条目"),
 }
 """Terms that ask for entries and do not say which: beside another content term they select nothing."""
+_KIND_TAGS = {"flight": ("=flight",), "航班": ("=flight",)}
+"""Terms that name a kind of entity, with its tag: an entry with the code of a flight is about a flight."""
 _NOBODY = frozenset({"user", "assistant", "tool", "system", ""})
 
 SIGNALS = (
@@ -64,11 +70,17 @@ class QueryTerm(Struct, frozen=True):
 
 
 class Question(Struct, frozen=True):
-    """A parsed question. `spans` are the dates that it names, `anchors` the events that it relates to in time."""
+    """A parsed question. `spans` are the dates that it names, `anchors` the events that it relates to in time.
+
+    The search is limited to `dates`: those of the first line, of the latest year where none is named. They count from
+    `today`.
+    """
 
     terms: tuple[QueryTerm, ...]
     periods: tuple[Period, ...] = ()
     spans: tuple[DateSpan, ...] = ()
+    dates: tuple[DateSpan, ...] = ()
+    today: date = date.min
     anchors: tuple[EventAnchor, ...] = ()
     asks_when: bool = False
     time_words: frozenset[str] = frozenset()  # those that ask for a time: “what time”
@@ -76,11 +88,19 @@ class Question(Struct, frozen=True):
     asks: bool = False  # it has a question word, or a question mark
     without: frozenset[str] = frozenset()  # signals that are not to be used
 
+    def day_tags(self, dates: tuple[DateSpan, ...]) -> frozenset[str]:
+        """The tags of entries that speak of these dates."""
+        return frozenset(tag(DAY, value) for value in question_day_values(dates, self.today))
+
     def uses(self, signal: str) -> bool:
         return signal not in self.without
 
     def weight(self, term: QueryTerm) -> float:
         return WEAK if term.weak and self.uses("function-words") else 1.0
+
+    def is_seeking(self, text: str) -> bool:
+        """Whether the message asks for entries, and does not tell something."""
+        return self.asks or request_end(text) > 0
 
     @property
     def content(self) -> tuple[QueryTerm, ...]:
@@ -112,17 +132,33 @@ def parse_question(
     `now` resolves relative dates such as “last March”. `held` are the languages beside English in which there are
     entries. `without` are signals to switch off.
     """
+    text = plain_question(text)
+    chinese, numbers = chinese_terms(text), number_forms(text)
     term_groups = question_terms(text, languages)[:_LONGEST]
     dates, date_spans = mentioned_periods(text), question_spans(text, now) if now else ()
-    date_ranges = [(date.start, date.end) for date in dates] + [(span.at, span.to) for span in date_spans]
+    date_ranges = [(date.start, date.end) for date in dates]
+    date_ranges += [(span.at, span.to) for span in date_spans if not names_holiday(text[span.at : span.to])]
     dated = {term for start, end in date_ranges for term in iter_terms(text[start:end])}
-    terms = [QueryTerm(term, is_weak(term), term in dated, tuple(also)) for term, *also in term_groups]
+    terms = [
+        QueryTerm(
+            term,
+            term not in chinese.further and (is_weak(term) or term in chinese.asking),
+            term in dated,
+            (*also, *numbers.get(term, ()), *_KIND_TAGS.get(term, ())),
+        )
+        for term, *also in term_groups
+    ]
+    known = {term.term for term in terms}
+    terms += [QueryTerm("我", weak=True)] if "我" in text and "我" not in known else []  # as “my” is a term of English
+    terms += [QueryTerm(term) for term in chinese.further[:_MOST_FURTHER] if term not in known]
     if any(not term.weak and term.term not in _REQUESTS for term in terms):
         terms = [replace(term, weak=True) if term.term in _REQUESTS else term for term in terms]
     return Question(
         terms=tuple(terms),
         periods=tuple(dict.fromkeys(date.period for date in dates)),
         spans=tuple(span for span in date_spans if not span.yearless),
+        dates=tuple(span for span in date_spans if "\n" not in text[: span.to]),
+        today=local_day(now, None) if now else date.min,
         anchors=tuple(event_anchors(text)),
         asks_when=_ASKS_WHEN.search(text) is not None,
         time_words=frozenset(term for match in _ASKS_WHEN.finditer(text) for term in iter_terms(match[0])),

@@ -46,6 +46,7 @@ class RankedHits(Struct, frozen=True):
     explained: tuple[RankedDocuments, ...] = ()  # a source, where the parts of the scores are wanted
     covered: float = 0.0  # the best's coverage
     likelihood: float = 0.0  # that anything of it answers
+    is_dated: bool = False  # all are of the dates that the question names
 
     def __len__(self) -> int:
         return len(self.order)
@@ -137,6 +138,7 @@ class NewestHits(Struct, frozen=True):
     sources: Column
     keys: Column
     worth: dict[str, float] = {}
+    is_dated: bool = False  # as RankedHits has it
 
     def __len__(self) -> int:
         return len(self.keys)

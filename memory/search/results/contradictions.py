@@ -13,6 +13,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from foundation.text.analysis import term_list
+from foundation.text.chinese_questions import chinese_terms
 from foundation.text.stopwords import is_weak
 from memory.search.query.query import NOTE, Hit
 from memory.search.results.features import FeaturesOf, TextFeatures, features_of
@@ -50,8 +51,11 @@ def superseded_texts(texts: Sequence[tuple[str, str]], about: str) -> dict[int, 
     `texts` are speakers and what they said, oldest first. Only texts with a content word of `about` are compared, the
     newest of them.
     """
-    terms = _content_terms(about)
-    shared = {n: len(terms & _content_terms(text)) for n, (_, text) in enumerate(texts)}
+    characters = frozenset(chinese_terms(about).further)
+    terms = _content_terms(about) | characters
+    shared = {
+        n: len(terms & (_content_terms(text) | characters.intersection(text))) for n, (_, text) in enumerate(texts)
+    }
     about_it = [n for n, count in shared.items() if count][-_COMPARED:]
     compared = {n: _of_text(TextFeatures(texts[n][1]), shared[n]) for n in about_it}
     found: dict[int, int] = {}
@@ -142,6 +146,8 @@ def _same_source(hit: Hit, other: Hit) -> bool:
 
 def contradicts(new: Statement, old: Statement) -> bool:
     """Whether the newer statement supersedes the older."""
+    if new.leaves(old):
+        return True
     if not new.subject or new.subject != old.subject:
         return False
     if new.denies != old.denies:

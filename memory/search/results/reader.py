@@ -5,6 +5,7 @@ from itertools import accumulate, islice
 
 from msgspec.structs import replace
 
+from foundation.text.analysis import term_list
 from foundation.trust import Citation, Trust
 from memory.cold import ColdStore
 from memory.cold.file_places import KIND as KNOWN
@@ -21,9 +22,10 @@ from memory.search.query.query import KNOWLEDGE, NOTE, Hit, Query
 from memory.search.ranking.retrieve import NewestHits, RankedHit, RankedHits
 from memory.search.results.contradictions import mark_superseded
 from memory.search.results.diversify import deduplicate, diversify_hits
+from memory.search.results.evidence import is_evidence
 from memory.search.results.features import BYTES_A_CHARACTER, TextFeatures
 from memory.search.results.note_copies import copies_entries
-from memory.search.results.snippets import best_window, best_windows, marked
+from memory.search.results.snippets import best_window, best_windows, marked, shown_tokens
 
 _NOTES = 1
 _TOGETHER = 15  # least number of hits that are arranged together, however few are shown: reordering needs alternatives
@@ -74,6 +76,9 @@ class HitReader:
         arranged = [
             hit for block_hits in blocks for hit in mark_superseded(block_hits, self._findings.worth, self._features)
         ]
+        if not (self._query.exact or self._query.kinds or self._wording.phrases):
+            asked = frozenset(term_list(self._wording.question))
+            arranged.sort(key=lambda hit: not is_evidence(hit, asked))
         lowest = accumulate((hit.score for hit in arranged), min)
         return [replace(hit, placed=placed) for hit, placed in zip(arranged, lowest, strict=True)]
 
@@ -88,7 +93,9 @@ class HitReader:
 
     def _best_windows(self, text: str) -> list[tuple[int, int]]:
         if text not in self._windows:
-            self._windows[text] = best_windows(text, self._findings.worth, self._query.window_tokens)
+            self._windows[text] = best_windows(
+                text, self._findings.worth, self._query.window_tokens or shown_tokens(text)
+            )
         return self._windows[text]
 
     def _hits(self) -> Iterator[Hit]:
@@ -123,7 +130,7 @@ class HitReader:
             return None
         if self._findings.worth and not self._query.kinds and copies_entries(note.text, self._cold):
             return None  # as derived entries: what it repeats is found
-        start, end = best_window(note.text, self._findings.worth, self._query.window_tokens)
+        start, end = best_window(note.text, self._findings.worth, self._query.window_tokens or shown_tokens(note.text))
         lines = (note.line_first, note.line_last)
         return Hit(
             id=note.id,

@@ -16,10 +16,12 @@ from itertools import groupby, islice, pairwise
 from msgspec import Struct
 
 from foundation.text.analysis import terms_of, token_spans
+from foundation.text.folding import is_unspaced
 from foundation.text.sentences import boundaries
 from foundation.text.stopwords import is_weak
 from models.tokens import estimate
 
+SHOWN, SHOWN_UNSPACED = 200, 100  # tokens of a snippet that is shown
 _LONG = 8_000  # characters: of a longer text only the surroundings of the question's terms are analysed
 _SHORT = 4_000  # characters: of a longer text only sentences with a beginning of a term are analysed
 _AROUND = 1_000  # characters on each side of such a term
@@ -41,6 +43,13 @@ class SnippetPart(Struct, frozen=True):
     end: int
     tokens: int
     terms: frozenset[str]
+
+
+def shown_tokens(text: str) -> int:
+    """Tokens of a snippet that is shown: a Chinese character is two cells wide, and says as much as three letters."""
+    start = text[:_COUNTED]
+    unspaced = sum(map(is_unspaced, start))
+    return SHOWN_UNSPACED if unspaced * 2 > len(start) else SHOWN
 
 
 def best_window(text: str, worth: Mapping[str, float], tokens: int = 200) -> tuple[int, int]:
@@ -153,7 +162,7 @@ def _pieces(text: str, start: int, end: int, worth: Mapping[str, float], tokens:
         return _sparse_pieces(text, edges, worth, tokens)
     found: list[set[str]] = [set() for _ in edges[1:]]
     for terms, at, _ in token_spans(text[start:end]):
-        if hits := [term for term in terms if term in worth]:
+        if hits := _hits(terms, worth):
             found[max(0, bisect_left(edges, start + at + 1) - 1)].update(hits)
     return [
         SnippetPart(first, last, estimate(text[first:last]), frozenset(terms))
@@ -174,10 +183,16 @@ def _sparse_pieces(text: str, edges: Sequence[int], worth: Mapping[str, float], 
     for number, (first, last) in enumerate(pairwise(edges)):
         piece, terms = text[first:last], frozenset[str]()
         if number in holding:
-            terms = frozenset(term for span in token_spans(piece) for term in span[0] if term in worth)
+            terms = frozenset(term for span in token_spans(piece) for term in _hits(span[0], worth))
         size = estimate(piece) if number in near else (last - first) // 4 + 1
         pieces.append(SnippetPart(first, last, size, terms))
     return pieces
+
+
+def _hits(terms: tuple[str, ...], worth: Mapping[str, float]) -> list[str]:
+    """The terms of the question among these; a single Chinese character is found in its pairs, too."""
+    characters = terms[0] if len(terms) == 1 and len(terms[0]) == 2 and not terms[0].isascii() else ""
+    return [term for term in (*terms, *characters) if term in worth]
 
 
 def _near(edges: Sequence[int], holding: Iterable[int], characters: int) -> set[int]:

@@ -14,6 +14,7 @@ from foundation.text.stopwords import is_weak
 from memory.search.results.values import NEGATION, values
 
 _MOST, _LONGEST = 12, 240  # sentences of a snippet, characters of one
+_SHORT = 10  # characters that say one thing of a topic
 SUPPOSED = re.compile(
     r"[?？]\s*$|\b(?:if|would|could|might|maybe|perhaps|should|wish|hope|hoping|suppose|unless)\b|如果|要是|也许|可能|希望|想要|吗",
     re.IGNORECASE,
@@ -24,14 +25,14 @@ _CHANGES = re.compile(
     r"|(?:has been |have been |was |were |is |are |got |has |have )?"
     r"(?:moved|changed|switched|postponed|rescheduled|renamed|raised|lowered|cut|replaced|pushed|brought forward)"
     r"(?: (?:to|by|with|back to|from))?|stopped|quit|gave up)\b"
-    r"|改[成为到在]|换[成到了]|推迟到|提前到|搬到|不再|现在|如今|已经|变成",
+    r"|改[成为到在用]|换[成到了]|推迟到|提前到|搬家|搬[到去进]|换(?:新|个|份)*(?:工作|公司)|跳槽|入职|辞职|不再|现在|如今|已经|变成",
     re.IGNORECASE,
 )
 _STATE = re.compile(
     r"\b(?:is|are|am|lives?|works?|costs?|starts?|leaves?|opens?|closes?|ends?|begins?|weighs?|prefers?|uses?|takes?"
     r"|arrives?|departs?|runs?|needs?|owns?|drinks?|eats?|goes|go|meets?|pays?|earns?|expires?|supports?|requires?"
     r"|listens?|deploys?|likes?|loves?|hates?|wants?|drives?|stays?|sleeps?|has to)\b|['’](?:s|re|m)\b"
-    r"|[是在住叫为用吃喝]|出发|喜欢|需要|工作|[:：]",
+    r"|[是在住叫为用吃喝铺养开]|出发|喜欢|需要|工作|[:：]",
     re.IGNORECASE,
 )
 _HAPPENED = re.compile(
@@ -66,6 +67,32 @@ _HAN_SLOT = re.compile(
     r"(?P<value>.{1,12}?)[。！了]*$"
     r"|^(?P<frame2>.{1,4}在)(?P<value2>.{2,8}(?:工作|上班))[。！]*$"
 )
+_HAN_CLAUSE = (
+    r"(?:^|[，。！；：,.!;:])\s*(?:我们?家?|咱们?)?(?:已经?|刚刚?|终于|最近|上个?月|上周|今年|去年|前几天|又)*"
+)
+_LEFT = {
+    "home": re.compile(
+        rf"\b(?:i|we)(?:['’]ve| have)? (?:just |recently )?moved\b|{_HAN_CLAUSE}(?:搬家|搬[到去进回])", re.IGNORECASE
+    ),
+    "work": re.compile(
+        r"\b(?:i|we)(?:['’]ve| have)? (?:just |recently )?(?:changed|switched|quit|got a new|left my) (?:my )?jobs?\b"
+        rf"|{_HAN_CLAUSE}(?:换了?(?:新|个|份)*(?:工作|公司)|跳槽|辞职|入职)",
+        re.IGNORECASE,
+    ),
+}
+"""Signs that the speaker left a home or a job, which a person has one of at a time."""
+_HELD = {
+    "home": re.compile(r"^(?:i|we) (?:now )?live\b|^我们?(?:现在|目前)?住|^我们?家(?:现在)?在", re.IGNORECASE),
+    "work": re.compile(
+        r"^(?:i|we) (?:now )?work\b"
+        r"|^我们?(?:现在|目前)?在[^，。]{2,20}?(?:上班|工作|任职|就职|实习|当|做(?![饭菜梦题]))",
+        re.IGNORECASE,
+    ),
+}
+_HAN_REPLACED = re.compile(
+    r"^(?:我们?的?|把)?(?P<topic>[^，。了]{2,8}?)(?:现在|已经)?(?:改[成为用到]|换[成到]|现在是)(?=.)"
+    r"|(?:^|我)换(?:了|新|个|份|辆|台|部)*(?P<thing>[^，。了]{1,4})(?=[了，。])"
+)
 _HAN_VERBS = re.compile(r"用的是|换成|改成|改用|搬到|住在|[是叫用]|的")
 _INSTEAD = re.compile(
     r"\b(?:from|replaced) (?P<old>[\w.+#-]+) (?:to|with|by) (?P<new>[\w.+#-]+)"
@@ -89,6 +116,19 @@ class Statement(Struct, frozen=True):
     changes: bool
     slot: tuple[tuple[str, ...], tuple[str, ...]] | None = None
     instead: tuple[frozenset[str], frozenset[str]] | None = None
+    text: str = ""
+
+    def leaves(self, old: "Statement") -> bool:
+        """Whether the speaker left the home, the job or the thing that the older sentence tells of."""
+        if any(_LEFT[name].search(self.text) and _HELD[name].search(old.text) for name in _LEFT):
+            return True
+        if not (match := _HAN_REPLACED.search(self.text)) or _HAPPENED.search(old.text):
+            return False
+        thing, topic = match["thing"], match["topic"]
+        if thing:
+            return re.match(rf"我们?的?{re.escape(thing)}[是叫用在]", old.text) is not None
+        rest = old.text.removeprefix("我").removeprefix("的")
+        return len(rest) <= len(topic) + _SHORT and (rest.startswith(topic) or rest.rstrip("。.！!").endswith(topic))
 
 
 def statements(text: str) -> Iterator[Statement]:
@@ -122,6 +162,7 @@ def _statement(sentence: str) -> Statement | None:
         changes=changes,
         slot=_slot(sentence),
         instead=_instead(sentence) if changes else None,
+        text=sentence,
     )
 
 

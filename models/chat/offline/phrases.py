@@ -5,6 +5,11 @@ import re
 from msgspec import Struct
 
 from foundation.program import PROGRAM
+from foundation.text.chinese_questions import is_noun_phrase
+from foundation.text.sentences import is_question, request_end
+
+SUPERSEDED_ON = "superseded on "
+_LABEL = re.compile(r"(\[?)(.*?)(\]?)", re.DOTALL)
 
 
 class LanguagePhrases(Struct, frozen=True):
@@ -31,6 +36,19 @@ class LanguagePhrases(Struct, frozen=True):
     picture: str
     empty: str
     kinds: dict[str, str]
+    labels: dict[str, str] = {}
+    superseded: str = ""
+
+    def citation(self, cited: str) -> str:
+        """A citation with its labels in this language: `[user · 2026-03-14 · e_4kx7] · exact`."""
+        parts = (_LABEL.fullmatch(part) for part in cited.split(" · "))
+        return " · ".join(f"{part[1]}{self._label(part[2])}{part[3]}" for part in parts if part)
+
+    def _label(self, label: str) -> str:
+        day = label.removeprefix(SUPERSEDED_ON)
+        if self.superseded and day != label:
+            return self.superseded.format(day=day)
+        return self.labels.get(label, label)
 
 
 ENGLISH = LanguagePhrases(
@@ -87,6 +105,17 @@ CHINESE = LanguagePhrases(
     f"可以用 `/model` 连接能看图的模型；`{PROGRAM} doctor` 会说明如何安装 OCR 引擎。",
     empty="**{name}** 是空的。",
     kinds={"calendar": "日历", "picture": "图片，由 OCR 读出", "text": "文本"},
+    labels={
+        "exact": "原文",
+        "verified": "已核对",
+        "approximate": "近似",
+        "user": "用户",
+        "assistant": "助手",
+        "assistant, unverified": "助手，未核实",
+        "this conversation": "本次对话",
+        "this conversation, summed up": "本次对话的摘要",
+    },
+    superseded="{day} 起已更新",
 )
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 _KANA = re.compile(r"[\u3040-\u30ff]")
@@ -96,6 +125,11 @@ _ASKS = re.compile(
     r"|find|show|list|recall|remind|search|give|explain|describe|define|summari[sz]e|sum up)\b"
     r"|[吗呢]\s*$|什么|怎么|如何|哪|谁|几|多少|(?<![很许好太更最])多[大久长远高深重快宽]|为什么|请问|告诉"
     r"|总结|概括|摘要",
+    re.IGNORECASE,
+)
+_TO_REMEMBER = re.compile(
+    r"\s*(?:please |and |also |can you )*(?:remember|note|keep in mind)(?: that\b|[:,])"
+    r"|\s*(?:请|麻烦|帮我|你)*(?:记住|记下|记一下|别忘|不要忘)",
     re.IGNORECASE,
 )
 _GREETING = r"(?:hi|hello|hey|good (?:morning|evening|afternoon)|你好|您好|嗨|早上好|晚上好)(?![a-z])"
@@ -127,7 +161,14 @@ def phrases_for(question: str) -> LanguagePhrases:
 
 def asks(question: str) -> bool:
     """Whether the text is a question, not a statement to be kept."""
-    return _ASKS.search(question) is not None
+    if tells_to_remember(question):
+        return False
+    return _ASKS.search(question) is not None or request_end(question) > 0 or is_noun_phrase(question)
+
+
+def tells_to_remember(text: str) -> bool:
+    """Whether the text asks to be kept: “Remember that …”, 请记住…"""
+    return _TO_REMEMBER.match(text) is not None and not is_question(text)
 
 
 def summarised(question: str) -> str:

@@ -8,6 +8,8 @@ import asyncio
 import re
 from collections.abc import AsyncGenerator, Sequence
 
+from foundation.text.dates.spans import without_dates
+from foundation.text.sentences import request_end
 from models.chat.offline import facts as offline_facts
 from models.chat.offline.phrases import (
     LanguagePhrases,
@@ -16,6 +18,7 @@ from models.chat.offline.phrases import (
     greets,
     phrases_for,
     summarised,
+    tells_to_remember,
     without_greeting,
 )
 from models.chat.offline.quotes import Quote, QuoteSource, best_quotes, further_quotes, section_start
@@ -94,16 +97,22 @@ def answer(request: Request, facts: Sequence[Fact] = ()) -> str:
     recalled = recalled_sources(request)
     files = attached_files(request.messages[-1]) if request.messages else []
     question = without_names(question, files)
-    first_words = phrases_for(question.strip().partition("\n")[0])  # in the request's language, not the text's
-    if below := text_below(question, first_words.your_text):
+    first_line = question.strip().partition("\n")[0]
+    first_words = phrases_for(first_line)  # in the request's language, not the text's
+    below = text_below(question, first_words.your_text)
+    if below and asks_summary(first_line):
         return instead_of_summary([*files, below], first_words)
+    if below:
+        question, words = first_line, first_words
+        recalled = [QuoteSource(below.text, f"[{below.name}]", document=True, listed=False), *recalled]
     if files and asks_summary(question):
         return instead_of_summary(files, words)
     if topic := summarised(question):
         return _section(topic, [*(QuoteSource(file.text, file.name) for file in files), *recalled], words)
-    quotes = [
-        with_lines(quote, request.notes) for quote in best_quotes(question, [*recalled, *request_sources(request)])
-    ]
+    sought = question[request_end(question) :]
+    if any(part.is_dated for part in request.recalled):  # what is of the date need not name it
+        sought = without_dates(sought)
+    quotes = [with_lines(quote, request.notes) for quote in best_quotes(sought, [*recalled, *request_sources(request)])]
     firm = [quote for quote in quotes if not quote.weak and (asks(question) or not quote.source.superseded)]
     known = offline_facts.is_of_life(question) and any(quote.share >= ANSWERS for quote in firm)
     matching_facts = [] if files or known else offline_facts.matching(question, (*request.facts, *facts))
@@ -127,7 +136,7 @@ def _from_quotes(
     """Quotes where any is good enough; else the sentence for a greeting, a statement, or a question without answer."""
     if greets(text) and not quotes:
         return f"{words.greeting}\n\n{words.what_to_do}"
-    if not asks(question) and not any(quote.overlap > 1 for quote in quotes):
+    if tells_to_remember(question) or (not asks(question) and not any(quote.overlap > 1 for quote in quotes)):
         return words.kept
     if quotes:
         answers = max(quote.share for quote in quotes) >= ANSWERS
@@ -145,7 +154,7 @@ def _section(topic: str, recalled: list[QuoteSource], words: LanguagePhrases) ->
         return _quoted(words.section, topic, [quote], [], words)
     if recalled:
         cited = dict.fromkeys(source.cited for source in recalled)
-        return "\n\n".join([words.no_summary, "\n".join(f"- {one}" for one in list(cited)[:5])])
+        return "\n\n".join([words.no_summary, "\n".join(f"- {words.citation(one)}" for one in list(cited)[:5])])
     return f"{words.nothing}\n\n{words.what_to_do}"
 
 
@@ -162,10 +171,16 @@ def _quoted(
     shown = [opening]
     for quote in quotes:
         shown.append("\n>\n".join(f"> {line}" for line in quote.lines))
-        shown.append(f"— {quote.source.cited}")
+        shown.append(f"— {words.citation(quote.source.cited)}")
     if others := further_quotes(question, quotes, recalled, most=MOST_OTHERS):
         shown.append(
-            "\n".join([words.more, "", *(f"- “{_cut(quote.lines[0])}” — {quote.source.cited}" for quote in others)])
+            "\n".join(
+                [
+                    words.more,
+                    "",
+                    *(f"- “{_cut(quote.lines[0])}” — {words.citation(quote.source.cited)}" for quote in others),
+                ]
+            )
         )
     return "\n\n".join(shown)
 

@@ -16,7 +16,8 @@ from itertools import pairwise
 from msgspec import Struct
 
 from foundation.text.analysis import term_list
-from foundation.text.folding import is_unspaced
+from foundation.text.chinese_questions import chinese_terms, number_forms, plain_question
+from foundation.text.folding import fold, is_unspaced
 from foundation.text.sentences import is_question
 from foundation.text.stopwords import is_function_word, is_weak, may_be_name
 
@@ -24,6 +25,7 @@ FEW_WORDS = 3  # a line with fewer that say something is worth less
 NEAR = 0.6  # of the shorter question's words: the same question, asked in other words
 OWN = 0.5  # in rare words: the one asked about speaks, and of what is asked
 ADDRESSED = 0.5  # of a name's worth, where the line is not of the one who bears it
+HALF = 0.5  # likeness of a pair of Chinese characters, which nothing holds, to a pair with one of the two
 LEAST_SHARED = 0.4  # likeness from which on another word counts as a synonym
 SYNONYM = 0.6  # of a word's worth, at full likeness
 ABOVE_TOO = 0.2  # of a word's worth that stands in the line and in its heading
@@ -100,6 +102,7 @@ _DEFINITION = re.compile(
     r"|define\s+(?P<defined>[^?]{2,60}?)|什么是(?P<zh>[^？?]{1,20})|(?P<zh2>[^？?]{1,20}?)(?:是什么(?:意思)?|是指什么))\s*[?？。.]?\s*$",
     re.IGNORECASE,
 )
+_ATTRIBUTE = re.compile(r"的(?P<name>[^的，。？?]{2,6}?)[是叫有在]?(?:多少|什么|几|哪|谁|啥)")
 _DEFINED = (
     r"[\"“'‘«*_\s]{{0,3}}(?:an?\s|the\s)?[\"“'‘*_]{{0,2}}{term}[\"”'’*_]{{0,2}}(?:\s+(?:for|of)\s[^.,]{{1,30}})?\s*"
 )
@@ -147,8 +150,23 @@ class QuoteQuery(Struct, frozen=True):
     cues: tuple[re.Pattern[str], ...]
     named: frozenset[str]
     kind: frozenset[str]  # the word after “what” or “which”: what kind of thing the answer is, and need not say
+    attribute: frozenset[str]  # of a thing, that it asks for: 王老师的微信号是多少
+    characters: frozenset[str]  # single Chinese characters that it asks about
     is_open: bool  # asks for something that it does not say itself
     defines: re.Pattern[str] | None
+
+    def terms_in(self, text: str) -> set[str]:
+        """The terms of a text, and the characters that are asked about, wherever they are in a word."""
+        folded = fold(text) if self.characters else ""
+        return {*content_terms(text), *(character for character in self.characters if character in folded)}
+
+    def matched(self, words: Set[str]) -> frozenset[str]:
+        """The words of the question that are in a sentence; a Chinese one by a synonym or a part of it, too."""
+        return frozenset(
+            term
+            for term in self.words
+            if term in words or (is_unspaced(term[:1]) and not words.isdisjoint(self.synonyms.get(term, ())))
+        )
 
     def worth_of(self, words: Set[str]) -> float:
         return sum(self.weights.get(term, 0.0) for term in words & self.words)
@@ -191,39 +209,47 @@ def _rareness(term: str) -> float:
 
 def question_of(text: str, speakers: Sequence[str], pieces: Sequence[Sequence[Piece]]) -> QuoteQuery:
     """The question, its words weighed by how rare they are in the sources. `speakers` are those of the sources."""
-    terms = content_terms(text)
-    words = frozenset(terms)
-    weights = _rarity(
-        [
-            set(content_terms(piece.text)) | set(content_terms(speaker))
-            for speaker, source in zip(speakers, pieces, strict=True)
-            for piece in source
-        ]
-    )
+    text = plain_question(text)
+    chinese, numbers = chinese_terms(text), number_forms(text)
+    terms = [term for term in content_terms(text) if term not in chinese.asking]
+    words = frozenset((*terms, *chinese.further))
+    characters = frozenset(term for term in chinese.further if len(term) == 1)
+    documents = [
+        {*content_terms(piece.text), *content_terms(speaker), *characters.intersection(fold(piece.text))}
+        for speaker, source in zip(speakers, pieces, strict=True)
+        for piece in source
+    ]
+    weights = _rarity(documents)
     weights = {term: weights[term] * _rareness(term) for term in words & weights.keys()}
-    held = {term for source in pieces for piece in source for term in content_terms(piece.text)}
+    held = frozenset(term for document in documents for term in document)
     kind = frozenset(term for word in _KIND_NAMED.findall(text) for term in content_terms(word))
     return QuoteQuery(
         text.strip(),
         words,
         weights,
         math.log(1 + sum(map(len, pieces))),
-        {term: near for term in words if (near := _synonyms(term, held))},
+        {term: near for term in words if (near := _synonyms(term, held, numbers.get(term, ())))},
         frozenset(pairwise(terms)),
         tuple(shape for asked, shape in _KINDS if asked.search(text)),
         tuple(shape for asked, shape in _CUES if asked.search(text)),
         frozenset(term for speaker in speakers for term in content_terms(speaker)) & words,
         kind,
+        words & frozenset(content_terms(attribute["name"])) if (attribute := _ATTRIBUTE.search(text)) else frozenset(),
+        characters,
         _OPEN.search(text) is not None,
         _definition(text),
     )
 
 
-def _synonyms(term: str, held: Set[str]) -> dict[str, float]:
+def _synonyms(term: str, held: Set[str], spellings: Sequence[str]) -> dict[str, float]:
     from foundation.text.synonyms import synonyms_of  # brings numpy
 
     near = {other.term: other.share for other in synonyms_of(term) if other.share >= LEAST_SHARED}
-    near |= _SAME_FORM.get(term, {})
+    near |= _SAME_FORM.get(term, {}) | dict.fromkeys(spellings, 1.0)
+    if len(term) == 2 and is_unspaced(term) and term not in held:
+        near |= {character: HALF for character in term if character not in near and not is_weak(character)}
+    for character in [other for other in near if len(other) == 1 and is_unspaced(other)]:
+        near |= {other: near[character] for other in held if character in other and other not in near}
     return {other: share for other, share in near.items() if other in held and other != term}
 
 
@@ -242,14 +268,14 @@ def worth_of_pieces(pieces: Sequence[Piece], question: QuoteQuery, speaker: str)
     """What each sentence of one source is worth as an answer."""
     paragraphs: dict[int, set[str]] = {}
     for piece in pieces:
-        paragraphs.setdefault(piece.paragraph, set()).update(content_terms(piece.text))
+        paragraphs.setdefault(piece.paragraph, set()).update(question.terms_in(piece.text))
     worth: list[float] = []
     before: Piece | None = None
     for piece in pieces:
         beside = set[str]()
         if before is not None and before.paragraph == piece.paragraph and not is_question(before.text):
-            beside = set(content_terms(before.text))
-        context = (beside, paragraphs[piece.paragraph], set(content_terms(piece.heading)))
+            beside = question.terms_in(before.text)
+        context = (beside, paragraphs[piece.paragraph], question.terms_in(piece.heading))
         worth.append(_worth(piece, question, speaker, context))
         before = piece
     return worth
@@ -257,7 +283,7 @@ def worth_of_pieces(pieces: Sequence[Piece], question: QuoteQuery, speaker: str)
 
 def _worth(piece: Piece, question: QuoteQuery, speaker: str, context: tuple[set[str], set[str], set[str]]) -> float:
     sentence, terms = piece.text, content_terms(piece.text)
-    words = set(terms)
+    words = question.terms_in(sentence)
     own = set(content_terms(speaker)) & question.named
     score = question.worth_of(words | own) + question.by_synonyms(words)
     if own and words & question.words - own:

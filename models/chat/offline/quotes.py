@@ -33,6 +33,7 @@ SUPERSEDED = 0.75  # of its worth that a quote loses where a newer one says othe
 MOST_RANKS = 8  # places that cost
 IN_VIEW_RANK = 1  # the most places that cost a text in view, which no search ranked
 MANY_PARAGRAPHS = 8  # of a source from which on its headings are not quoted
+OF_ANOTHER = 0.49  # the largest share of a quote with nothing of the attribute that is asked for, or one character
 ENOUGH = 0.5  # share of the question, from which on a quote is not weak
 FITTING, NOT_FITTING = 0.25, 0.8  # the same where it holds the kind of thing that is asked for, and where it does not
 SOME_WORDS = 3  # of the question, from which on a quote is not weak
@@ -40,6 +41,7 @@ SAME = 0.8  # of the shorter quote's terms: one line that is quoted by another, 
 BESIDE_GOOD = 0.5  # the same for a line beside the best
 LONGEST_RUN = 400  # characters of lines that are quoted because they stand beside the best
 AS_GOOD = 0.75  # of the best line's worth, which another line of the source needs to be quoted too
+ANSWER = 1.2  # of a question's worth, that the sentence after it gets
 LEAST = 0.6  # of the best quote's worth, which another source's needs
 
 AGAIN = 0.3  # of a word's worth in a telling sentence, for each other one that has it
@@ -67,7 +69,9 @@ class QuoteSource(Struct, frozen=True):
     listed: bool = True  # among what else is in memory, where it is not quoted
     superseded: bool = False  # a newer one says otherwise
     notes: str = ""  # the file of notes that this is text of, where the request holds it without lines
+    asked: str = ""  # the question that its first sentence answers
     in_view: bool = False  # the request has it anyway: no search ranked it
+    is_dated: bool = False  # of the date that the question names
 
 
 class Quote(Struct, frozen=True):
@@ -92,7 +96,7 @@ class Quote(Struct, frozen=True):
             return True
         if self.fits is not None:
             return self.share < (NOT_FITTING if not self.fits else ENOUGH if self.overlap < 2 else FITTING)
-        return self.share < ENOUGH and self.overlap < SOME_WORDS
+        return self.share < (FITTING if self.source.is_dated else ENOUGH) and self.overlap < SOME_WORDS
 
 
 def quotable_sentences(text: str) -> list[Piece]:
@@ -132,10 +136,13 @@ def best_quotes(question: str, sources: Sequence[QuoteSource], *, most: int = 3,
     """
     sources = sorted(sources, key=lambda source: source.superseded)
     split = [quotable_sentences(source.text) for source in sources]
-    query = question_of(question, [source.speaker for source in sources], split)
+    asked = [quotable_sentences(source.asked) for source in sources]
+    query = question_of(question, [*(source.speaker for source in sources), *("" for _ in asked)], [*split, *asked])
     quotes: list[Quote] = []
-    for rank, (source, pieces) in enumerate(zip(sources, split, strict=True)):
+    for rank, (source, pieces, before) in enumerate(zip(sources, split, asked, strict=True)):
         worth = _with_answers(pieces, worth_of_pieces(pieces, query, source.speaker))
+        if before and pieces:
+            worth[0] += ANSWER * max(worth_of_pieces(before, query, ""))
         many = bool(pieces) and pieces[-1].paragraph >= MANY_PARAGRAPHS
         usable = [
             i
@@ -226,7 +233,7 @@ def _with_answers(pieces: Sequence[Piece], scores: list[float]) -> list[float]:
     for i in range(1, len(pieces)):
         if _heads(pieces, i - 1) or not is_question(pieces[i - 1].text):
             continue  # the same words twice are worth no more
-        worth[i] += scores[i - 1] * 1.2
+        worth[i] += scores[i - 1] * ANSWER
     return worth
 
 
@@ -271,8 +278,9 @@ def _quote(
     source: QuoteSource, pieces: Sequence[Piece], runs: list[list[int]], score: float, query: QuoteQuery
 ) -> Quote:
     first = runs[0]
-    held = {term for i in first for term in content_terms(pieces[i].text)}
-    around = held | {term for i in first for term in content_terms(pieces[i].heading)}
+    answered = [source.asked] if 0 in first else []
+    held = query.terms_in("\n".join([*answered, *(pieces[i].text for i in first)]))
+    around = held | query.terms_in("\n".join(pieces[i].heading for i in first))
     spoken = around | (set(content_terms(source.speaker)) & query.named)
     if source.document:  # what its file is called, it is about
         spoken |= set(content_terms(source.cited)) & query.words
@@ -280,7 +288,11 @@ def _quote(
         dict.fromkeys(_fitted(line, query.words) for run in sorted(runs) if run for line in _joined(pieces, run))
     )
     fits = query.is_satisfied(" ".join(pieces[i].text for i in first)) if query.wanted else None
-    return Quote(lines, source, score, len(held & query.words), query.share(spoken), fits)
+    matched, share = query.matched(held), query.share(spoken)
+    says_other = bool(query.attribute) and matched.isdisjoint(query.attribute)
+    if says_other or (matched != query.words and matched <= query.characters):
+        share = min(share, OF_ANOTHER)
+    return Quote(lines, source, score, len(matched), share, fits)
 
 
 def _understood(pieces: Sequence[Piece], n: int) -> list[int]:

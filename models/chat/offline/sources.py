@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from foundation.text.similarity import overlap
 from foundation.trust import Citation, Trust
-from models.chat.offline.phrases import LanguagePhrases, asks_summary
+from models.chat.offline.phrases import SUPERSEDED_ON, LanguagePhrases, asks, asks_summary
 from models.chat.offline.question import content_terms
 from models.chat.offline.quotes import (
     LONGEST_QUOTE,
@@ -110,10 +110,10 @@ def describe_files(question: str, files: list[AttachmentSource], words: Language
 
 
 def text_below(question: str, name: str) -> AttachmentSource | None:
-    """The text under a first line that asks for its summary, as piped input stands under the prompt."""
+    """The text under a first line that asks, as piped input stands under the prompt."""
     request_line, _, below = question.strip().partition("\n")
     below = below.strip("\n")
-    if not below.strip() or not asks_summary(request_line):
+    if not below.strip() or not (asks_summary(request_line) or asks(request_line)):
         return None
     return AttachmentSource(name, "text", below, lines=line_count(below), last=line_count(below))
 
@@ -160,7 +160,7 @@ def _shown(file: AttachmentSource, question: str, words: LanguagePhrases) -> str
     kind = words.kinds.get(file.kind, file.kind)
     shown = [opening.format(name=file.name, kind=kind, lines=file.lines), _quoted(first)]
     if more:
-        shown += [words.attached_answers, _quoted(more), *(f"— {source}" for source in cited)]
+        shown += [words.attached_answers, _quoted(more), *(f"— {words.citation(source)}" for source in cited)]
     return "\n\n".join(shown)
 
 
@@ -200,11 +200,13 @@ def source_of(part: RecalledSpan, since: str = "") -> QuoteSource:
         part.citation.speaker,
         document,
         superseded=bool(since),
+        is_dated=part.is_dated,
+        asked=part.asked,
     )
 
 
 def _superseded_on(day: str) -> str:
-    return f" · superseded on {day}" if day else ""
+    return f" · {SUPERSEDED_ON}{day}" if day else ""
 
 
 def recalled_sources(request: Request) -> list[QuoteSource]:
@@ -220,9 +222,13 @@ def recalled_sources(request: Request) -> list[QuoteSource]:
         source = source_of(part, request.superseded.get(ref, ""))
         if ref in whole:
             used.add(ref)
-            source = replace(source, text=source_of(whole[ref]).text)
+            source = replace(source, text=source_of(whole[ref]).text, asked=whole[ref].asked)
         sources.append(source)
-    further = [part for ref, part in whole.items() if ref not in used and part.citation.speaker != QUOTED_BEFORE]
+    further = [
+        part
+        for ref, part in whole.items()
+        if ref not in used and part.citation.speaker != QUOTED_BEFORE and not is_only_questions(part.text)
+    ]
     return [
         *sources,
         *(replace(source_of(part, request.superseded.get(part.citation.ref, "")), listed=False) for part in further),

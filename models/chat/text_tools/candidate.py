@@ -10,6 +10,28 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Final
 
+from msgspec.structs import replace
+
+from models.chat.text_tools.grammar import (
+    CALL_TAGS,
+    CALLERS,
+    FOLLOWS_NAME,
+    ITEM,
+    ITEM_BEGUN,
+    LABEL,
+    LABELS,
+    MAX_QUOTE,
+    METHOD,
+    NAME,
+    NAMED_TAG,
+    NOISE,
+    PARAMETER,
+    PARAMETER_BEGUN,
+    ROLES,
+    STOPS,
+    TAG_BEGUN,
+    UNFINISHED,
+)
 from models.chat.text_tools.written_call import (
     ARGUMENT_KEYS,
     NAME_KEYS,
@@ -17,52 +39,30 @@ from models.chat.text_tools.written_call import (
     WRAPPER_KEYS,
     WrittenCall,
     json_calls,
-    json_object,
     python_calls,
     with_types,
+    written_object,
 )
 from models.messages import Tool
+from models.tool_arguments import fields_of
 
 MAX_CHARS: Final = 2_000_000  # of a stretch that is held back
 _MAX_NAMES: Final = 4  # before the arguments: `assistant`, `commentary`, `function`, and the tool's name
 _HEAD_CHARS: Final = 1_000  # of JSON that decide whether it may be a call
-_TAGS: Final = (
-    *("tool_call", "tool_calls", "function_call", "function_calls", "functions", "function", "tools", "tool", "call"),
-    *("invoke", "parameter", "arg_key", "arg_value", "s"),
-)
 _ECHOES: Final = ("tool_response", "palimpsest-")
-_WRAPPERS: Final = "tool_calls?|function_calls?|functions?|tools?|invoke|parameter|arg_value|s"
-_NOISE: Final = re.compile(
-    rf"\s+|[,;]|<[|｜]/?[^<>|｜\n]{{1,60}}[|｜]>|</?(?:{_WRAPPERS})>|\[/?TOOL_CALLS\]|\[ARGS\]|\[CALL_ID\]\w{{1,64}}"
-    r"|(?:`{3,}|~{3,}) ?(?:json5?|tool_calls?|tool_code|tools?|xml)?[ \t]*(?=\n|$)",
-    re.IGNORECASE,
-)
-_UNFINISHED: Final = re.compile(
-    r"<[|｜][^<>\n]{0,62}|</?[\w-]{0,40}|\[[A-Z_/]{0,12}|\[CALL_ID\]\w{0,64}|(?:`{1,12}|~{1,12}) ?\w{0,12}[ \t]*",
-    re.IGNORECASE,
-)
-_TAG: Final = re.compile(r"</?([\w-]*)")
-_ITEM: Final = re.compile(
-    r"<(?:function|invoke|tool_call|tool|call)(?:=|\s+(?:name|tool)\s*=\s*)[\"']?(?P<name>[\w.:-]{1,80})[\"']?"
-    r"(?:\s+(?:arguments|parameters|args)\s*=\s*(?:'(?P<single>[^']*)'|\"(?P<double>[^\"]*)\"))?\s*/?>"
-)
-_ITEM_BEGUN: Final = re.compile(r"<[a-z_]+[=\s](?:[^<>'\n]{0,200}|[^<>'\n]{0,200}'[^']*'?\s*/?)")
-_PARAMETER: Final = re.compile(
-    r"<parameter(?:=|\s+name\s*=\s*)[\"']?(?P<key>[\w.-]{1,80})[\"']?>(?P<value>.*?)</parameter>"
-    r"|<arg_key>(?P<glm>[^<>]{1,80})</arg_key>\s*<arg_value>(?P<given>.*?)</arg_value>",
-    re.DOTALL,
-)
 _ECHO_END: Final = re.compile(r"/>|</[\w-]*>")
 _ANY_TAG: Final = re.compile(r"</?[\w-]+[^<>]*>|\s+")
 _MAX_ECHO: Final = 20_000  # characters
-_PARAMETER_BEGUN: Final = re.compile(r"<(?:parameter(?:=|\s)|arg_key>)")
-_NAME: Final = re.compile(r"(?:to=)?(?:functions?\.)?(?P<name>[\w-]{1,80})(?::\d{1,3})?")
-_ROLES: Final = frozenset({"json", "assistant", "commentary", "analysis", "function", "code", "tool"})
-_FOLLOWS_NAME: Final = re.compile(r"[\s<\[{]")
-_STOPS: Final = {"": re.compile(r"[\[\](){}\"']"), '"': re.compile(r'["\\]'), "'": re.compile(r"['\\]")}
 _KEY: Final = re.compile(r"""\s*\{\s*["'](?P<key>[^"'\\]*)["'](?P<rest>.*)""", re.DOTALL)
 _KEY_BEGUN: Final = re.compile(r"""\s*(?:\{\s*(?:["'][^"'\\]*)?)?""")
 _VALUE: Final = re.compile(r"""\s*:\s*["'](?P<value>[^"'\\]*)["'](?:\s*,\s*["'](?P<next>[^"'\\]*)["'])?""")
+_OBJECT_BEGUN: Final = re.compile(r"\s*(?::\s*(?:\{.*)?)?", re.DOTALL)
+
+_BRACKET: Final = re.compile(r"\[\s*[{a-z]")
+_HAS_NAME: Final = re.compile(
+    rf"""["'](?:{"|".join(NAME_KEYS)})["']\s*:\s*["'](?P<name>[^"'\\]*)(?P<rest>["'].*)?""", re.DOTALL
+)
+_HAS_KEY: Final = re.compile(r"""[\[\s]*\{[{\s]*["']?(?P<key>\w*)["']?\s*:?\s*""")
 
 
 class Shape(Enum):
@@ -89,7 +89,7 @@ class Candidate:
         self._name = ""  # of the call whose arguments follow
         self._names = self._fences = 0
         self._parameters: dict[str, str] = {}
-        self._in_item = False
+        self._in_item = self._is_by_name = self._is_labelled = False
         self._scanned = self._searched = self._depth = 0  # of the value at `_at`
         self._quote = ""
 
@@ -100,16 +100,34 @@ class Candidate:
     @property
     def goes_on_in_line(self) -> bool:
         """Whether words follow the calls on their line."""
-        end = len(self.text[: self._at].rstrip("`~ \n\t"))
+        end = len(self.read.rstrip("`~ \n\t"))
         gap, rest = self.text[end : self._at], self.text[self._at :].lstrip(" ")
         return rest[:1] not in {"", "\n", "`", "<", "}"} and "\n" not in gap
 
     @property
+    def read(self) -> str:
+        """The text up to the end of what was read."""
+        return self.text[: self._at]
+
+    @property
+    def is_within_call(self) -> bool:
+        """Whether the text so far ends within what can only be a call."""
+        rest = self.text[self._at :]
+        if self.is_echo or self._name or (self.is_marked and not self.calls):
+            return not self.is_echo
+        if self._is_labelled or ITEM_BEGUN.fullmatch(rest):
+            return True
+        if self._scanned or rest[:1] == "{" or _BRACKET.match(rest):
+            return self.is_marked or _begins_call(rest[:_HEAD_CHARS], self._tools)
+        tag = TAG_BEGUN.match(rest)
+        return tag is not None and any(name.startswith(tag["name"].lower()) for name in (*CALL_TAGS, *self._tools))
+
+    @property
     def body(self) -> str:
         """The text that was read, without the tags around it."""
-        text = self.text if self.is_echo else self.text[: self._at]
+        text = self.text if self.is_echo else self.read
         end = text.rfind("</") if text.rstrip().endswith(">") else -1
-        match = _NOISE.match(text)
+        match = NOISE.match(text)
         return text[match.end() if match else 0 : end if end > 0 else None].strip()
 
     def feed(self, text: str) -> Shape:
@@ -136,13 +154,13 @@ class Candidate:
         rest = self.text[self._at :].strip("`~ \n\t")
         if not self.calls and not self.is_damaged:
             return Shape.TEXT
-        return Shape.FOLLOWED if rest and _UNFINISHED.fullmatch(rest) is None else Shape.OPEN
+        return Shape.FOLLOWED if rest and UNFINISHED.fullmatch(rest) is None else Shape.OPEN
 
     def _take_unfinished(self) -> None:
         """Takes a value whose last brackets are missing."""
         source = self.text[self._at :].rstrip("`~ \n\t")
         for missing in ("", "}", "}}"):
-            if calls := json_calls(_single_braces(source) + missing):
+            if calls := json_calls(_single_braces(source) + missing, self._tools):
                 self.sources.append(source)
                 self.calls, self._at = [*self.calls, *calls], len(self.text)
                 return
@@ -153,18 +171,20 @@ class Candidate:
         text, at = self.text, self._at
         rest = text[at : at + 100]
         is_last = at + len(rest) == len(text)
-        noise = _NOISE.match(text, at)
+        if label := LABEL.match(text, at):
+            self._is_labelled, self._at = True, label.end()
+            return Shape.OPEN
+        noise = NOISE.match(text, at)
         if noise and not (noise.end() == len(text) and (noise[0][0] in "`~" or noise[0][:2].upper() == "[C")):
             self._take_noise(noise[0])
             return Shape.TEXT if self._fences > 1 and not self.calls and not self.is_damaged else Shape.OPEN
-        if is_last and _UNFINISHED.fullmatch(rest) and (rest[0] != "<" or _is_known_tag(rest)):
+        if is_last and (UNFINISHED.fullmatch(rest) or any(label.startswith(rest) for label in LABELS)):
             return Shape.OPEN
-        if rest[0] == "<":
-            return self._take_tag()
         if rest[0] == "}" and self.calls:  # one too many
             self._at += 1
             return Shape.OPEN
-        return self._take_value() if rest[0] in "{[" else self._take_name()
+        take = {"<": self._take_tag, "{": self._take_value, "[": self._take_value}.get(rest[0], self._take_name)
+        return take()
 
     def _otherwise(self) -> Shape:
         return Shape.FOLLOWED if self.calls or self.is_damaged else Shape.TEXT
@@ -182,7 +202,7 @@ class Candidate:
         self._at += len(noise)
 
     def _take_tag(self) -> Shape:
-        if match := _ITEM.match(self.text, self._at):
+        if match := ITEM.match(self.text, self._at):
             self._end_item()
             self.is_marked, self._in_item = True, True
             self._name, self._at = match["name"].removeprefix("functions."), match.end()
@@ -192,47 +212,64 @@ class Candidate:
             elif match[0].endswith("/>"):
                 self._end_item()
             return Shape.OPEN
-        if self._name and _PARAMETER_BEGUN.match(self.text, self._at):
-            self._take_parameter()
+        if self._name and (match := PARAMETER.match(self.text, self._at)):
+            key, tag = match["key"] or match["arg_key"].strip(), match["tag"] or match["arg_tag"]
+            self._take_parameter(key, tag, match.end())
             return Shape.OPEN
-        is_begun = _is_known_tag(self.text[self._at : self._at + 40]) and _ITEM_BEGUN.fullmatch(self.text, self._at)
-        return Shape.OPEN if is_begun else self._otherwise()
+        if (match := NAMED_TAG.match(self.text, self._at)) and self._take_named_tag(match):
+            return Shape.OPEN
+        is_begun = self._name and PARAMETER_BEGUN.match(self.text, self._at)
+        return Shape.OPEN if is_begun or ITEM_BEGUN.fullmatch(self.text, self._at) else self._otherwise()
 
-    def _take_parameter(self) -> None:
-        closing = "</arg_value>" if self.text.startswith("<arg", self._at) else "</parameter>"
-        begin, self._searched = max(self._at, self._searched), len(self.text) - len(closing)
-        if self.text.find(closing, begin) < 0:
+    def _take_named_tag(self, tag: re.Match[str]) -> bool:
+        """Takes a tag that is called as a tool is, or as a field of the tool of the call; False for any other."""
+        name, is_tool = tag["name"], tag["name"] in self._tools
+        if tag["close"] and is_tool:
+            self._end_item()
+            self._at = tag.end()
+        elif is_tool and not self._name:
+            self._name, self._at, self._in_item, self._is_by_name = name, tag.end(), True, True
+            self.sources.append(tag[0])
+        elif not tag["close"] and self._name in self._tools and name in fields_of(self._tools[self._name]):
+            self._take_parameter(name, name, tag.end())
+        else:
+            return False
+        return True
+
+    def _take_parameter(self, key: str, tag: str, begin: int) -> None:
+        """Takes the value that begins at an offset, once its closing tag has come."""
+        closing = f"</{tag}>"
+        end = self.text.find(closing, max(begin, self._searched))
+        if end < 0:
+            self._searched = len(self.text) - len(closing)
             return
-        if match := _PARAMETER.match(self.text, self._at):
-            value = match["value"] if match["key"] else match["given"]
-            if value[:1] == "\n" == value[-1:]:
-                value = value[1:-1]
-            self._parameters[(match["key"] or match["glm"]).strip()] = value
-            self.sources.append(match[0])
-            self._at = self._searched = match.end()
+        value = self.text[begin:end]
+        self._parameters[key] = value[1:-1] if value[:1] == "\n" == value[-1:] else value
+        end += len(closing)
+        self.sources.append(self.text[self._at : end])
+        self._at = self._searched = end
 
     def _take_name(self) -> Shape:
-        match = _NAME.match(self.text, self._at)
+        match = NAME.match(self.text, self._at)
         if match is None:
             return self._otherwise()
         name, end = match["name"], match.end()
-        may_be_python = match[0] == name and not self._name and self._begins_any(name)
-        if self.text[end : end + 2] in {"", ".", ":", "="}:  # more of the name may come
+        tail = self.text[end : end + len(METHOD)]
+        may_be_python = not self._name and any(known.startswith(name) for known in (*self._tools, *CALLERS))
+        if tail in {":", "="} or (METHOD.startswith(tail) and tail != METHOD):  # more of the name may come
             return Shape.OPEN if self.is_marked or may_be_python else self._otherwise()
-        if self.text[end] == "(" and may_be_python and name in {*self._tools, "print"}:
-            self._scanned = end
+        if (tail == METHOD or tail[0] == "(") and may_be_python and name in {*self._tools, "print"}:
+            self._scanned = self.text.index("(", end)
             return self._take_value()
         self._names += 1
-        if not self.is_marked or self._names > _MAX_NAMES or not _FOLLOWS_NAME.match(self.text, end):
+        is_name = self.is_marked or (self._is_labelled and not self._name and name in self._tools)
+        if not is_name or self._names > _MAX_NAMES or not FOLLOWS_NAME.match(self.text, end):
             return self._otherwise()
-        if self.calls and name not in {*self._tools, *_ROLES}:
+        if self.calls and name not in {*self._tools, *ROLES}:
             return Shape.FOLLOWED
-        self._name = self._name if name in _ROLES else name
+        self._name = self._name if name in ROLES else name
         self._at = end
         return Shape.OPEN
-
-    def _begins_any(self, name: str) -> bool:
-        return any(tool.startswith(name) for tool in (*self._tools, "print"))
 
     def _take_value(self) -> Shape:
         """Takes a bracketed value, or a call in Python's syntax."""
@@ -246,7 +283,7 @@ class Candidate:
         self.sources.append(source)
         if self._name:
             self._take_arguments(source)
-        elif calls := (json_calls(_single_braces(source)) if is_value else ()) or python_calls(source, self._tools):
+        elif calls := self._calls_in(source):
             self.calls += calls
         elif self.is_marked:
             self.is_damaged = True
@@ -255,48 +292,58 @@ class Candidate:
         self._at, self._scanned = end, 0
         return Shape.OPEN
 
+    def _calls_in(self, source: str) -> tuple[WrittenCall, ...]:
+        calls = json_calls(_single_braces(source), self._tools) if source[0] in "{[" else ()
+        return calls or python_calls(source, self._tools)
+
     def _value_end(self) -> int:
         """The offset behind the value that begins at `_at`; 0 if it goes on. Resumes at `_scanned`."""
         at = self._scanned or self._at
-        while match := _STOPS[self._quote].search(self.text, at):
+        while match := STOPS[self._quote].search(self.text, at):
             char, at = match[0], match.end()
             if char == "\\":
                 if at == len(self.text):
                     self._scanned = at - 1
                     return 0
                 at += 1
-            elif char in "\"'":
+            elif char in STOPS:
                 self._quote = "" if self._quote else char
             else:
                 self._depth += 1 if char in "{[(" else -1
                 if self._depth <= 0:
                     self._depth = 0
                     return at
-        self._scanned = max(len(self.text), 1)
+        self._scanned = max(at, len(self.text) - MAX_QUOTE, 1)
         return 0
 
     def _take_arguments(self, source: str) -> None:
-        arguments = json_object(source)
-        self.calls.append(WrittenCall(self._name, arguments or {}, unreadable=source if arguments is None else ""))
+        arguments = written_object(source)
+        unreadable = source if arguments is None else ""
+        self.calls.append(WrittenCall(self._name, arguments or {}, not self._is_by_name, unreadable))
         self._forget_item()
 
     def _end_item(self) -> None:
-        if self._name and (self._parameters or self._in_item or self._name in self._tools):
-            self.calls.append(with_types(self._name, self._parameters, self._tools))
+        is_empty_call = self._in_item or (self.is_marked and self._name in self._tools)
+        if self._name and (self._parameters or (is_empty_call and not self._is_by_name)):
+            call = with_types(self._name, self._parameters, self._tools)
+            self.calls.append(replace(call, is_explicit=not self._is_by_name))
             self._forget_item()
 
     def _forget_item(self) -> None:
-        self._name, self._parameters, self._in_item, self._names = "", {}, False, 0
+        self._name, self._parameters, self._names = "", {}, 0
+        self._in_item = self._is_by_name = self._is_labelled = False
 
 
 def is_written_call(text: str) -> bool:
-    """Whether the whole text is a call, of whatever tool, or repeats tags of the prompt: no answer to anybody."""
+    """Whether the whole text is a call of any tool, the beginning of one, or repeats tags of the prompt."""
     stripped = text.strip()
     if stripped[:1] not in {"{", "[", "<", "`", "~"}:
         return False
     candidate = Candidate({}, may_echo=True)
-    is_whole = candidate.feed(stripped) is Shape.OPEN and candidate.close() is Shape.OPEN
-    return is_whole and all(call.is_explicit for call in candidate.calls)
+    if candidate.feed(stripped) is not Shape.OPEN:
+        return False
+    is_call = candidate.is_within_call or candidate.close() is Shape.OPEN
+    return is_call and all(call.is_explicit for call in candidate.calls)
 
 
 def _single_braces(source: str) -> str:
@@ -307,20 +354,11 @@ def _single_braces(source: str) -> str:
     return body[:-1] if body.count("{") < body.count("}") else body
 
 
-def _is_known_tag(text: str) -> bool:
-    """Whether a tag of calls may begin so."""
-    if text[1:2] in {"|", "｜"}:
-        return True
-    match = _TAG.match(text)
-    name = match[1].lower() if match else ""
-    return name in _TAGS or (match is not None and match.end() == len(text) and any(t.startswith(name) for t in _TAGS))
-
-
 def _may_be_call(text: str, tools: Mapping[str, Tool]) -> bool:
     """Whether a value that begins so may be a call. Never again once it was not, however the text goes on."""
     inner = text[1:].lstrip() if text[0] == "[" else _single_braces(text)
     if text[0] == "[" and inner and inner[0] != "{":
-        name = _NAME.match(inner)
+        name = NAME.match(inner)
         if name is None or name.end() == len(inner):
             return name is not None and any(tool.startswith(name[0]) for tool in tools)
         return name[0] in tools and inner[name.end()] == "("
@@ -328,6 +366,23 @@ def _may_be_call(text: str, tools: Mapping[str, Tool]) -> bool:
     if match is None:
         return _KEY_BEGUN.fullmatch(inner) is not None
     key = match["key"]
+    if key in tools:
+        return _OBJECT_BEGUN.fullmatch(match["rest"]) is not None
     if key in NAME_KEYS and (value := _VALUE.match(match["rest"])) and value["value"] not in tools:
         return value["next"] is None or value["next"] in {*ARGUMENT_KEYS, *SIDE_KEYS}
     return key in {*NAME_KEYS, *ARGUMENT_KEYS, *WRAPPER_KEYS, *SIDE_KEYS}
+
+
+def _begins_call(text: str, tools: Mapping[str, Tool]) -> bool:
+    """Whether an unfinished value or Python call names a tool, or begins to; any name counts if there are no tools."""
+    if match := _HAS_NAME.search(text):
+        name, rest = match["name"].removeprefix("functions."), match["rest"]
+        if rest is None:
+            return not tools or any(tool.startswith(name) for tool in tools)
+        return name in tools or any(f'"{key}"' in rest for key in ARGUMENT_KEYS)
+    if match := _HAS_KEY.fullmatch(text):
+        return any(key.startswith(match["key"]) for key in (*NAME_KEYS, *tools))
+    if match := _KEY.match(text):
+        return match["key"] in tools
+    match = NAME.match(text.lstrip("[").removeprefix("print("))
+    return match is not None and match["name"] in tools

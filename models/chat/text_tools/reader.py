@@ -23,13 +23,14 @@ from models.messages import Tool, ToolCall
 
 MAX_LEAD: Final = 600  # characters before a call that has no tags of its own
 MAX_LEAD_OF_MISTAKE: Final = 200  # characters before a malformed call: it is nearly the whole answer
-MAX_REJECTED: Final = 16  # long stretches that turned out to be text: from then on nothing is held back
+MAX_REJECTED: Final = 8  # long stretches that turned out to be text: from then on nothing is held back
 _LONG: Final = 1_000  # characters
+_MAX_LINE: Final = 200  # characters of a line that decide what may begin in it
 _ITEM_MARK: Final = re.compile(r"\s*(?:\d+[.)]|[-*•])\s+")
 _WRITTEN: Final = re.compile(r"[\s\\]+")  # spaces and escapes, which a quotation may write otherwise
 _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 _OPENER: Final = re.compile(r"[{\[`~_A-Za-z]")
-_NEXT: Final = re.compile(r"\n|(?<=\s)[<\[]")
+_NEXT: Final = re.compile(r"\n|(?<=\s)[<\[{]")
 _EXPLAINS: Final = re.compile(
     r"\b(?:looks? like|examples?|for instance|e\.g\.|such as|formats?|forms?|syntax|something like|as follows|like this"
     r"|would (?:be|write|look|emit)|payload|section|documentation|writes?|emits?)\b"
@@ -49,7 +50,8 @@ _ASKS_NOT_TO_RUN: Final = re.compile(
 )
 _ASKS_TO_BE_TOLD: Final = re.compile(
     r"\b(?:how (?:do|does|can|could|would|should|to)|what (?:is|are|does) (?:a|an|the)\b.{0,30}\b(?:call|tool|function)"
-    r"|explain|show me how|why|(?:tool|function)[ _-]?call\w*|formats?|tokens?)\b|怎么|如何|为什么|解释|什么是",
+    r"|explain|show me how|why|ReAct|essays?|tutorials?|articles?"
+    r"|(?:tool|function)[ _-]?call\w*|formats?|tokens?)\b|怎么|如何|为什么|解释|什么是",
     re.IGNORECASE,
 )
 _ASKS_FOR_CALL: Final = re.compile(r"\b(?:tool|function)[ _-]?calls?\b|工具调用|函数调用|调用格式", re.IGNORECASE)
@@ -59,6 +61,7 @@ class TextCallReader:
     """Reads an answer's text as it streams.
 
     `calls` counts the calls so far; `is_over`: text follows them, and the model should have waited instead.
+    `ends_within_call`: the answer broke off in a call, which is neither run nor shown.
     """
 
     def __init__(
@@ -67,7 +70,7 @@ class TextCallReader:
         """`question` is the user's message, which may ask for such a text; `quotable` gives the texts that are not the
         model's own."""
         self.calls = 0
-        self.is_over = False
+        self.is_over = self.ends_within_call = False
         self._tools = {tool.name: tool for tool in tools}
         self._wants_data = _ASKS_FOR_DATA.search(question) is not None
         names_tool = any(name in question for name in self._tools)
@@ -76,10 +79,12 @@ class TextCallReader:
         self._quotable = quotable
         asks = self._wants_data or self._wants_call or _ASKS_TO_BE_TOLD.search(question)
         self._may_be_explained = bool(self._tools) and not asks
+        self._openers = "<[{" if self._may_be_explained else "<["
         self._candidate: Candidate | None = None
         self._said = ""  # the end of the text so far
         self._chars = 0  # of the text so far
-        self._line = ""  # the present line, as far as it was given out
+        self._line = ""  # the present line, as far as it was given out: its first characters
+        self._ticks = 0  # of the line
         self._fence = ""  # the open code fence
         self._is_muted = False  # after a value that is no call, until an empty line
         self._explains = False  # the answer holds a call that is an example
@@ -95,9 +100,13 @@ class TextCallReader:
             else:
                 pending = yield from self._settle(candidate, shape)
 
-    def finish(self) -> Iterator[TextChunk | ToolCall]:
-        """Yields what was held back: the calls, or text."""
+    def finish(self, *, is_cut: bool = False) -> Iterator[TextChunk | ToolCall]:
+        """Yields what was held back: the calls, or text. `is_cut`: the answer broke off."""
         while (candidate := self._candidate) is not None:
+            if is_cut and candidate.is_within_call:
+                self._candidate, self.ends_within_call = None, self._may_make(candidate)
+                yield from self._say("" if self.ends_within_call else candidate.text)
+                return
             rest = yield from self._settle(candidate, candidate.close())
             yield from self.feed(rest)
 
@@ -118,11 +127,9 @@ class TextCallReader:
         if not self._tools or self._fence or self._rejected >= MAX_REJECTED:
             return False
         line = self._line
-        if char in "<[" and (not line or line[-1].isspace()) and not line.startswith("    "):
-            return not (line.lstrip().startswith(">") or line.count("`") % 2)
-        if self._may_be_explained and char == "{" and line.strip() and line[-1].isspace() and line.count("`") % 2 == 0:
-            return True
-        return self._is_free and len(line) <= 3 and _OPENER.match(char) is not None
+        if char in self._openers and (not line or self._said[-1].isspace()) and not line.startswith("    "):
+            return not (line.lstrip().startswith(">") or self._ticks % 2)
+        return self._is_free and not line.strip() and len(line) <= 3 and _OPENER.match(char) is not None
 
     @property
     def _is_free(self) -> bool:
@@ -149,23 +156,37 @@ class TextCallReader:
         self._is_muted = self._is_muted or text[0] in "{[`~"
         self._explains = self._explains or bool(candidate.calls)
         self._rejected += len(text) > _LONG
-        yield from self._say(text[0])
-        return text[1:]
+        end = len(candidate.read) if candidate.calls else 1
+        yield from self._say(text[:end])
+        return text[end:]
+
+    def _may_make(self, candidate: Candidate) -> bool:
+        """Whether a call that the answer breaks off in would be made."""
+        if self._is_example:
+            return False
+        is_marked = candidate.is_marked and not candidate.is_fenced
+        return is_marked or (self._is_free and not (self._is_muted or self._wants_data or self._wants_call))
+
+    @property
+    def _is_example(self) -> bool:
+        """Whether the paragraph so far announces an example."""
+        return _EXPLAINS.search(self._said.strip().rpartition("\n\n")[2][-300:]) is not None
 
     def _judge(self, candidate: Candidate, *, is_followed: bool) -> list[ToolCall]:
         """The calls that are made, malformed ones among them; none if the stretch is text."""
         is_marked = candidate.is_marked and not candidate.is_fenced
         lead = self._said.strip()
         fitting = [fitting_call(call, self._tools) for call in candidate.calls]
-        is_example = _EXPLAINS.search(lead.rpartition("\n\n")[2][-300:]) is not None
+        is_example, is_in_line = self._is_example, self._is_in_line(candidate)
         is_explicit = bool(fitting) and all(call and call.is_explicit for call in fitting)
-        if self._may_be_explained and is_explicit and not is_example and not self._is_in_line(candidate):
+        if self._may_be_explained and is_explicit and not is_example and not is_in_line:
             return [_tool_call(call) for call in fitting if call]
         may_begin = candidate.is_marked or candidate.is_whole_echo or self._is_free
         if not may_begin or is_example or (is_followed and not is_marked):
             return []
         if fitting and all(fitting) and not candidate.is_damaged:
-            is_text = not is_marked and (self._chars > MAX_LEAD or self._wants_call)
+            wants_text = self._wants_call or (self._wants_data and not is_explicit)
+            is_text = not is_marked and (self._chars > MAX_LEAD or wants_text or is_in_line)
             return [] if is_text else [_tool_call(call) for call in fitting if call]
         if len(lead) > MAX_LEAD_OF_MISTAKE or (self._wants_data and not is_marked):
             return []
@@ -191,9 +212,9 @@ class TextCallReader:
         self._said, self._chars = (self._said + text)[-2 * MAX_LEAD :], self._chars + len(text)
         *lines, last = text.split("\n")
         for line in lines:
-            self._end_line(self._line + line)
-            self._line = ""
-        self._line += last
+            self._end_line((self._line + line)[:_MAX_LINE])
+            self._line, self._ticks = "", 0
+        self._line, self._ticks = (self._line + last)[:_MAX_LINE], self._ticks + last.count("`")
         yield TextChunk(text)
 
     def _end_line(self, line: str) -> None:

@@ -8,6 +8,8 @@ from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing
 from typing import Final
 
+from msgspec.structs import replace
+
 from models.chat.port import (
     AnswerEnd,
     AnswerError,
@@ -23,6 +25,7 @@ from models.chat.text_tools.reader import TextCallReader
 from models.messages import RecalledSpan, Request, Role, Text, ToolCall, ToolResult
 from models.repetition import RepetitionGuard
 
+_NO_TOOL_RAN: Final = "It broke off within a tool call: no tool ran."
 _REPETITION: Final = re.compile(r"\brepeat\w*|\btimes\b|\blines of\b|重复|[次遍]", re.IGNORECASE)
 Send = Callable[[Request], AsyncGenerator[Event, None]]
 
@@ -112,11 +115,11 @@ class _TextAnswer:
                 if self._reader and self._reader.is_over:
                     yield from self._end(*self._calls, AnswerEnd(StopReason.TOOL_CALLS))
                 elif self._stops_loops and self._guard.feed(text):
-                    yield from (*self._rest(), *self._end(AnswerEnd(StopReason.REPETITION)))
+                    yield from (*self._rest(is_cut=True), *self._end(AnswerEnd(StopReason.REPETITION)))
             case ReasoningChunk(text=text):
                 yield event
                 if self._stops_loops and self._reasoning_guard.feed(text):
-                    yield from (*self._rest(), *self._end(AnswerEnd(StopReason.REPETITION)))
+                    yield from (*self._rest(is_cut=True), *self._end(AnswerEnd(StopReason.REPETITION)))
             case ToolCall():
                 self._has_native = True
                 yield event
@@ -125,22 +128,32 @@ class _TextAnswer:
                 self._reader, self._calls, self._guard = self._new_reader(), [], RepetitionGuard()
                 yield event
             case AnswerEnd(reason=reason):
-                yield from self._rest()
-                if self._calls and not self._has_native and reason is not StopReason.CANCELLED:
-                    yield from (*self._calls, AnswerEnd(StopReason.TOOL_CALLS))
-                else:
-                    yield event
+                yield from self._rest(is_cut=reason not in {StopReason.STOP, StopReason.TOOL_CALLS})
+                yield from self._ending(event)
             case AnswerError():
-                yield from (*self._rest(), event)
+                yield from self._rest(is_cut=True)
+                yield replace(event, message=f"{event.message} {_NO_TOOL_RAN}") if self._is_cut_call else event
             case _:
                 yield event
+
+    def _ending(self, end: AnswerEnd) -> Iterator[Event]:
+        if self._calls and not self._has_native and end.reason is not StopReason.CANCELLED:
+            yield from (*self._calls, AnswerEnd(StopReason.TOOL_CALLS))
+        elif self._is_cut_call and end.reason is StopReason.LENGTH:
+            yield AnswerEnd(StopReason.CUT_CALL)
+        else:
+            yield end
 
     def _end(self, *events: Event) -> Iterator[Event]:
         self.is_over = True
         yield from events
 
-    def _rest(self) -> Iterator[TextChunk]:
-        yield from self._text(self._reader.finish() if self._reader else iter(()))
+    def _rest(self, *, is_cut: bool = False) -> Iterator[TextChunk]:
+        yield from self._text(self._reader.finish(is_cut=is_cut) if self._reader else iter(()))
+
+    @property
+    def _is_cut_call(self) -> bool:
+        return self._reader is not None and self._reader.ends_within_call
 
     def _text(self, pieces: Iterator[TextChunk | ToolCall]) -> Iterator[TextChunk]:
         """The text of the pieces, as one; the calls are kept for the end."""

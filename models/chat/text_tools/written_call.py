@@ -5,6 +5,7 @@ import json
 import re
 import warnings
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final, cast
 
 from msgspec import Struct
@@ -23,6 +24,16 @@ UNREADABLE_CALL: Final = "unreadable_call"
 _MAX_PYTHON: Final = 50_000  # characters
 _MAX_WRAPPERS: Final = 4
 _LAST_COMMA: Final = re.compile(r",\s*([}\]])")
+TEXT_QUOTES: Final = ("<escape>", '<|"|>')
+"""Tokens around a string of FunctionGemma and Gemma 4, which write JSON with bare keys."""
+
+_GEMMA: Final = re.compile(
+    r'"(?:[^"\\]++|\\.)*+"?|'
+    + "|".join(rf"{quote}(?P<text{number}>.*?){quote}" for number, quote in enumerate(map(re.escape, TEXT_QUOTES)))
+    + r"""|(?P<word>[^\s{}\[\]:,"'<][^{}\[\]:,"'<]*+)(?P<colon>:)?""",
+    re.DOTALL,
+)
+_PLAIN: Final = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null")
 _CONSTANTS: Final = {"true": True, "false": False, "null": None}
 
 
@@ -38,27 +49,45 @@ class WrittenCall(Struct, frozen=True):
     unreadable: str = ""
 
 
-def json_calls(source: str) -> tuple[WrittenCall, ...]:
+def json_calls(source: str, tools: Mapping[str, Tool]) -> tuple[WrittenCall, ...]:
     """The calls of a JSON text; none if any part of it is no call."""
-    return _calls_of(_loaded(source))
+    return _calls_of(_loaded(source), tools)
 
 
 def _loaded(source: str) -> object:
-    """The JSON value, or what a model meant: a comma before the end, or quotes as Python has them. None for any other.
+    """The JSON value, or what a model meant: a comma before the end, or keys and quotes as Gemma and Python have them.
 
-    Line breaks in strings stay: small models write them so.
+    None for any other text. Line breaks in strings stay: small models write them so.
     """
-    for text in (source, _LAST_COMMA.sub(r"\1", source)):
+    for repair in (str, partial(_LAST_COMMA.sub, r"\1"), partial(_GEMMA.sub, _as_json)):
         try:
-            return load_json(text, strict=False)
+            return load_json(repair(source), strict=False)
         except BadJson:
             continue
     if len(source) > _MAX_PYTHON or "'" not in source:
         return None
     try:
         return cast("object", ast.literal_eval(source.strip()))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):  # TypeError: `{{}}` is a set of a dict
         return None
+
+
+def _as_json(match: re.Match[str]) -> str:
+    match match.lastgroup:
+        case None:
+            return match[0]
+        case "word" if _PLAIN.fullmatch(match["word"].rstrip()):
+            return match["word"]
+        case "word" | "colon":
+            return json.dumps(match["word"].rstrip()) + (match["colon"] or "")
+        case text:
+            return json.dumps(match[text])
+
+
+def written_object(source: str) -> Json | None:
+    """The object that a model wrote as arguments, once more decoded if it is a string; None for anything else."""
+    value = _loaded(source)
+    return None if value is None else _object(value)
 
 
 def json_object(source: str) -> Json | None:
@@ -109,17 +138,26 @@ def with_types(name: str, texts: Mapping[str, str], tools: Mapping[str, Tool]) -
     return WrittenCall(name, arguments)
 
 
-def _calls_of(value: object, depth: int = 0) -> tuple[WrittenCall, ...]:
-    if isinstance(value, list):
-        items = [_calls_of(item, depth + 1) for item in cast("list[object]", value)] if depth <= _MAX_WRAPPERS else []
+def _calls_of(value: object, tools: Mapping[str, Tool], depth: int = 0) -> tuple[WrittenCall, ...]:
+    if isinstance(value, list) and depth <= _MAX_WRAPPERS:
+        items = [_calls_of(item, tools, depth + 1) for item in cast("list[object]", value)]
         return tuple(call for calls in items for call in calls) if all(items) else ()
     if not isinstance(value, dict):
         return ()
     given = cast("Json", value)
     for key in WRAPPER_KEYS:
         if isinstance(given.get(key), dict | list) and depth < _MAX_WRAPPERS:
-            return _calls_of(given[key], depth + 1)
-    return _call_of(given)
+            return _calls_of(given[key], tools, depth + 1)
+    return _call_of(given) or _calls_by_name(given, tools)
+
+
+def _calls_by_name(given: Json, tools: Mapping[str, Tool]) -> tuple[WrittenCall, ...]:
+    """The calls of `{"read_file": {"path": "a.py"}}`; none if a name or a value is no tool's."""
+    if not all(name in tools and (value or not fields_of(tools[name])) for name, value in given.items()):
+        return ()
+    objects = [cast("Json", value) for value in given.values() if isinstance(value, dict)]
+    calls = [WrittenCall(name, value, is_explicit=False) for name, value in zip(given, objects, strict=False)]
+    return tuple(calls) if len(objects) == len(given) else ()
 
 
 def _call_of(given: Json) -> tuple[WrittenCall, ...]:
@@ -154,6 +192,8 @@ def _plain_name(name: str) -> str:
 def _python_call(node: ast.expr, tools: Mapping[str, Tool]) -> WrittenCall:
     """Raises ValueError for anything but a call of an offered tool with literal arguments."""
     function = node.func if isinstance(node, ast.Call) else None
+    if isinstance(function, ast.Attribute) and function.attr == "call" and "call" not in tools:
+        function = function.value  # `read_file.call(…)`
     name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
     if not isinstance(node, ast.Call) or (name not in tools and name != "print"):
         raise ValueError(name)

@@ -83,10 +83,10 @@ def exact_texts(workspace: Workspace) -> Iterator[tuple[str, str]]:
 )
 def test_a_damaged_entry_is_named_and_stays_and_the_others_leave(run: Run, old: Workspace, sql: str) -> None:
     changed(old, sql)
-    tried = run("archive", "--older-than", "30d", "--dry-run")
+    tried = run("archive", "--growing", "--older-than", "30d", "--dry-run")
     assert (tried.status, in_the_store(old)) == (1, set(IDS))
     assert "h1 of “harbour” is damaged" in tried.err
-    done = run("archive", "--older-than", "30d")
+    done = run("archive", "--growing", "--older-than", "30d")
     assert done.status == 1
     assert "h1 of “harbour” is damaged: kept in the store" in done.err
     assert "3 entries of 2 conversations left" in done.err
@@ -96,7 +96,7 @@ def test_a_damaged_entry_is_named_and_stays_and_the_others_leave(run: Run, old: 
 
 def test_a_conversation_whose_row_is_damaged_stays_whole(run: Run, old: Workspace) -> None:
     changed(old, "UPDATE conversations SET created_ms = created_ms + 1 WHERE id = 'harbour'")
-    done = run("archive", "--older-than", "30d", "--json")
+    done = run("archive", "--growing", "--older-than", "30d", "--json")
     assert done.status == 1
     assert "Conversation harbour is damaged and stays" in done.err
     assert in_the_store(old) == {"h0", "h1", "h2"}
@@ -105,7 +105,7 @@ def test_a_conversation_whose_row_is_damaged_stays_whole(run: Run, old: Workspac
 
 
 def test_a_sound_store_ends_with_0(run: Run, old: Workspace) -> None:
-    assert run("archive", "--older-than", "30d").status == 0
+    assert run("archive", "--growing", "--older-than", "30d").status == 0
     assert in_the_store(old) == set()
 
 
@@ -114,7 +114,7 @@ def test_any_flipped_bit_of_an_entry_loses_nothing_of_the_others(run: Run, old: 
     chance = random.Random(seed)
     cell = chance.choice([cell for cell in cells(old.database) if cell.table == "entries"])
     put(old.database, cell, flipped(cell, chance.randrange(len(cell.value) * 8)), cell.value)
-    done = run("archive", "--older-than", "30d")
+    done = run("archive", "--growing", "--older-than", "30d")
     assert done.status == 1, (cell.name, done.err)
     exact = dict(exact_texts(old))
     assert len(exact) >= len(IDS) - 1, cell.name

@@ -62,7 +62,7 @@ def stored(root: Path) -> dict[str, bool]:
 
 
 def test_what_is_old_leaves_and_is_found_and_read_back(talked: Run, root: Path) -> None:
-    said = talked("archive", "--older-than", "30d", "--json")
+    said = talked("archive", "--growing", "--older-than", "30d", "--json")
     assert said.status == 0
     gone = {one["conversation"]: one for one in said.json["conversations"]}
     assert (gone["harbour"]["entries"], gone["island"]["entries"], gone["island"]["spared"]) == (2, 1, "")
@@ -70,16 +70,16 @@ def test_what_is_old_leaves_and_is_found_and_read_back(talked: Run, root: Path) 
     hit = talked("search", "harbour ferry", "--json").json["hits"][0]
     assert talked("recall", hit["id"], "--json").json["hits"][0]["text"].startswith("harbour")
     assert talked("check").status == 0
-    again = talked("archive", "--older-than", "30d")
+    again = talked("archive", "--growing", "--older-than", "30d")
     assert "No conversation was last active before" in again.err
 
 
 def test_a_dry_run_does_nothing_and_says_as_much(talked: Run, root: Path) -> None:
-    tried = talked("archive", "--older-than", "30d", "--dry-run", "--json").json
+    tried = talked("archive", "--growing", "--older-than", "30d", "--dry-run", "--json").json
     assert tried["dry_run"]
     assert all(stored(root).values())
     assert talked("archive", "--list", "--json").json["archives"] == []
-    did = talked("archive", "--older-than", "30d", "--json").json
+    did = talked("archive", "--growing", "--older-than", "30d", "--json").json
     for expected, got in zip(tried["conversations"], did["conversations"], strict=True):
         assert (expected["entries"], expected["pages"]) == (got["entries"], got["pages"])
         assert expected["vision_tokens"] == got["vision_tokens"]
@@ -117,8 +117,8 @@ def test_short_lines_of_talk_count_as_their_words_alone(run: Run, root: Path, tm
     (tmp_path / "talk.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     run("import", str(tmp_path / "talk.jsonl"))
     age(run, root, {"talk": OLD})
-    tried = run("archive", "--older-than", "30d", "--dry-run").err
-    (did,) = run("archive", "--older-than", "30d", "--json").json["conversations"]
+    tried = run("archive", "--growing", "--older-than", "30d", "--dry-run").err
+    (did,) = run("archive", "--growing", "--older-than", "30d", "--json").json["conversations"]
     words = sum(map(estimate, said))
     assert words <= did["text_tokens"] <= words * 1.05  # one that is cut by a page's end counts as two
     assert f"{did['text_tokens']:,} text tokens on {did['vision_tokens']:,} vision tokens" in tried
@@ -126,17 +126,17 @@ def test_short_lines_of_talk_count_as_their_words_alone(run: Run, root: Path, tm
 
 def test_pinned_conversations_stay(talked: Run, root: Path) -> None:
     assert talked("archive", "--pin", "island").status == 0
-    said = talked("archive", "--older-than", "30d")
+    said = talked("archive", "--growing", "--older-than", "30d")
     assert "stays: pinned" in said.out
     assert "1 spared" in said.err
     assert {name: there for name, there in stored(root).items() if name.startswith("island")} == {"island0": True}
     talked("archive", "--unpin", "island")
-    talked("archive", "--older-than", "30d")
+    talked("archive", "--growing", "--older-than", "30d")
     assert not any(stored(root).values())
 
 
 def test_a_conversation_whose_archive_is_pinned_stays(talked: Run, root: Path) -> None:
-    talked("archive", "--older-than", "30d")
+    talked("archive", "--growing", "--older-than", "30d")
     assert talked("archive", "--pin", "harbour").status == 0
     memory = Memory.open(Workspace(root))
     conversation = memory.cold.conversation("harbour")
@@ -151,19 +151,19 @@ def test_a_conversation_whose_archive_is_pinned_stays(talked: Run, root: Path) -
         )
     )
     memory.close()
-    assert "stays: pinned" in talked("archive", "--older-than", "30d").out
+    assert "stays: pinned" in talked("archive", "--growing", "--older-than", "30d").out
 
 
 def test_of_a_conversation_that_goes_on_only_what_is_out_of_view_leaves(run: Run, root: Path, tmp_path: Path) -> None:
     talk(run, tmp_path / "a.jsonl", "harbour", [OLD, OLD, OLD])
     age(run, root, {"harbour": datetime.now(UTC).isoformat()})
-    said = run("archive", "--older-than", "30d")  # somebody spoke in it today: all of it is in view
+    said = run("archive", "--growing", "--older-than", "30d")  # somebody spoke in it today: all of it is in view
     assert "No conversation was last active before" in said.err
     assert all(stored(root).values())
 
 
 def test_an_old_conversation_can_be_gone_on_with(talked: Run) -> None:
-    talked("archive", "--older-than", "30d")
+    talked("archive", "--growing", "--older-than", "30d")
     said = talked("context", "And then?", "-r", "harbour", "--json")
     assert said.status == 0
     assert any("harbour 0: The ferry" in message["text"] for message in said.json["messages"])
@@ -203,12 +203,14 @@ def test_repack_packs_tighter_and_says_so(run: Run, tmp_path: Path) -> None:
     assert run("check").status == 0
 
 
-def test_the_layout_that_was_chosen_is_said_in_one_line(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "long.txt").write_text("".join(f"{n}: boats in the harbour\n" for n in range(900)))
-    said = run("archive", str(tmp_path / "long.txt")).err
-    (line,) = [line for line in said.splitlines() if line.startswith("Mode auto: ")]
-    assert "in cells of 6×12 are the cheapest that deepseek-ocr reads: " in line and "in base pages of 8×16." in line
-    assert "Mode auto" not in run("archive", str(tmp_path / "long.txt"), "--mode", "base").err
+def test_conversations_that_would_grow_stay_as_text(run: Run) -> None:
+    run("-p", "The kiln is hot.")
+    tried = run("archive", "--older-than", "2090-01-01")
+    assert "stays: pages would take more tokens than its text" in tried.out
+    assert "would take more tokens as pages and stay as text; --growing archives them too" in tried.err
+    assert run("archive", "--list", "--json").json["archives"] == []
+    assert run("archive", "--growing", "--older-than", "2090-01-01").status == 0
+    assert run("archive", "--list", "--json").json["archives"]
 
 
 def test_a_mode_as_the_second_word_is_answered_with_what_to_write(run: Run) -> None:
@@ -228,8 +230,8 @@ def test_dense_pages_hold_more(run: Run, tmp_path: Path) -> None:
     "words",
     [
         ("--list", "--repack"),
-        ("--older-than", "30d", "x.txt"),
-        ("--older-than", "soon"),
+        ("--growing", "--older-than", "30d", "x.txt"),
+        ("--growing", "--older-than", "soon"),
         ("--dry-run",),
         ("--tag", "letter", " "),
         ("--pin", ""),

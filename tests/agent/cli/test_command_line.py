@@ -227,3 +227,36 @@ def test_the_chat_begins_with_the_mode_and_the_rules_of_the_command_line(
     opening = _opened(bare, monkeypatch, "--mode", "auto", "--deny", "run_command(git push *)")
     assert opening.mode == "auto"
     assert [str(rule) for rule in opening.rules] == ["deny run_command(git push *)"]
+
+
+@pytest.mark.parametrize("name", ["conversations", "permissions", "memory", "models", "observations", "config"])
+def test_a_group_without_a_subcommand_is_its_list(run: Run, name: str) -> None:
+    for more in ((), ("--json",)):
+        bare_group, listed = run(name, *more), run(name, "list", *more)
+        assert bare_group.status == 0
+        assert (bare_group.out, bare_group.err) == (listed.out, listed.err)
+    assert run(name, "--nosuch").status == 2
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows deletes no folder that a process is in")
+def test_a_current_folder_that_was_deleted_is_a_sentence(run: Run, root: Path, tmp_path: Path) -> None:
+    assert run("remember", "the lighthouse has 112 steps").status == 0
+    folder = tmp_path / "gone"
+
+    def program(*words: str) -> "subprocess.CompletedProcess[str]":
+        folder.mkdir()
+        script = 'cd "$1" && rmdir "$1" && shift && exec "$@"'
+        command = ["sh", "-c", script, "sh", str(folder), sys.executable, "-m", "agent.cli", *words]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=50)
+
+    assert program("--version").returncode == 0
+    named = ("--workspace", str(root))
+    found = program("search", "lighthouse", *named)
+    assert "112 steps" in found.stdout
+    assert program("-p", "How many steps has the lighthouse?", *named).returncode == 0
+    for words in (("search", "x"), ("-p", "hello"), ("search", "x", "--workspace", "relative")):
+        failed = program(*words)
+        assert failed.returncode == 2
+        assert "was deleted" in failed.stderr and "Traceback" not in failed.stderr

@@ -38,7 +38,7 @@ def test_a_second_time_it_says_that_it_is_done(talked: Run) -> None:
 def test_what_a_kill_left_is_told_by_check_and_finished_by_deleting_again(
     talked: Run, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert talked("archive", "--older-than", "1d").status == 0
+    assert talked("archive", "--growing", "--older-than", "1d").status == 0
 
     def killed(*_: object) -> None:
         raise KeyboardInterrupt
@@ -132,7 +132,7 @@ def test_an_export_marks_what_is_not_to_the_letter(talked: Run, root: Path) -> N
 
 
 def test_an_export_gives_no_words_of_another_page(talked: Run, root: Path) -> None:
-    assert talked("archive", "--older-than", "1d").status == 0
+    assert talked("archive", "--growing", "--older-than", "1d").status == 0
     packs = sorted((root / ".palimpsest" / "packs").glob("*.pages"))
     packs[0].rename(packs[0].with_suffix(".x"))
     packs[1].rename(packs[0])

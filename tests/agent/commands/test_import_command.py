@@ -66,18 +66,24 @@ async def test_what_is_chosen_is_imported_once(session: Session, home: Path) -> 
     assert isinstance(listed, Choices)
     assert all(" kB" in item.detail for item in listed.items), "the files are of a few hundred bytes"
     seen: list[int] = []
+    texts: list[str] = []
     for item in listed.items:
         proposal = await registry.run(session, f"{listed.command} {item.id}")
         assert isinstance(proposal, Proposal)
         outcome = await registry.carry_out(proposal, seen.append)
         assert isinstance(outcome, TextResult) and "1 conversation imported" in outcome.markdown, outcome
+        texts.append(outcome.markdown)
+    assert "Not imported: 4 metadata (" in texts[0] and "1 reasoning (reasoning 1)" in texts[1]
     assert seen == [0, 0, 0]
     assert session.memory.conversations.find("s-1").title == "Why does the 锅炉 test fail?"
     assert session.memory.conversations.find("c-1").title == "Fix the pump"
     again = await registry.run(session, "/import codex")
     assert isinstance(again, Proposal)
     outcome = await registry.carry_out(again, seen.append)
-    assert isinstance(outcome, TextResult) and "Nothing new. Already there: 6." in outcome.markdown
+    assert (
+        isinstance(outcome, TextResult)
+        and "Nothing new. Not changed since they were imported: 1 file." in outcome.markdown
+    )
 
 
 async def test_a_file_that_cannot_be_read_leaves_the_others(session: Session, home: Path) -> None:

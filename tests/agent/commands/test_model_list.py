@@ -34,7 +34,7 @@ async def test_with_nothing_there_it_says_how_to_get_one(session: Session) -> No
     assert [item.id for item in choices.items] == ["offline"]
     assert "in use" in choices.items[0].detail
     assert choices.takes_text
-    for way in ("Ollama", "LM Studio", "llama.cpp", "MLX", "API_KEY", "address"):
+    for way in ("Ollama", "LM Studio", "llama.cpp", "MLX", "a service", "address"):
         assert any(way in note for note in choices.notes)
 
 

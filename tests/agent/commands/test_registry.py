@@ -148,3 +148,26 @@ def test_the_program_knows_each_of_its_commands() -> None:
     assert {f"/{command.name}" for command in registry.all()} <= topics
     told = " ".join(fact.text for fact in facts())
     assert "palimpsest search" in told and "palimpsest archive" in told
+
+
+@pytest.mark.parametrize(
+    ("typed", "line"),
+    [
+        ("／help", "/help"),
+        ("／ｈｅｌｐ me", "/help me"),
+        ("／搜索 老王", "/搜索 老王"),
+        ("/help", "/help"),
+        ("a／b", "a／b"),
+    ],
+)
+def test_a_full_width_slash_is_a_slash(typed: str, line: str) -> None:
+    assert registry.with_slash(typed) == line
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"), [("搜索", "search"), ("／帮助", "help"), ("／ｎｅｗ", "new"), ("/退出", "exit")]
+)
+def test_commands_have_chinese_names(typed: str, name: str) -> None:
+    command = registry.find(typed)
+    assert command is not None and command.name == name
+    assert registry.complete(typed)[0].name == name

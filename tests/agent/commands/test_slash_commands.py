@@ -154,7 +154,7 @@ async def test_archiving_says_first_what_it_will_do_and_does_that(session: Sessi
     assert f"{archive.text_tokens:,} tokens of their own text" in rows["leaves"]
     assert f"{archive.vision_tokens:,} vision tokens" in rows["becomes"]
     assert "each read back and compared" in told
-    assert f"{archive.text_tokens:,} text tokens (estimate) stand on {archive.vision_tokens:,} vision tokens" in told
+    assert f"{archive.text_tokens:,} tokens of text" in told
     assert [archive.label for archive in session.memory.vault.archives()] == ["Spring plans"]
     outlook = rows["request"]
     assert f"{outlook.partition(' ')[0]} →" in told  # before the same, afterwards no more than was said

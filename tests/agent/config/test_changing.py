@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.config.common_settings import COMMON
 from agent.config.config import read_config, user_config
 from agent.config.edit import parse_value, removed_from_text
 from agent.config.files import ConfigError
@@ -24,15 +25,12 @@ def place(tmp_path: Path) -> tuple[Workspace, dict[str, str]]:
 Place = tuple[Workspace, dict[str, str]]
 
 
-def test_every_setting_has_a_row_and_the_switches_of_memory_come_first(place: Place) -> None:
+def test_every_setting_has_a_row_and_the_common_ones_come_first(place: Place) -> None:
     rows = setting_rows(*place)
     assert {row.setting.name for row in rows} == set(all_settings())
-    assert [row.setting.name for row in rows[:4]] == [
-        "context.use_memory",
-        "context.read_compressed",
-        "context.use_compression",
-        "context.recent_count",
-    ]
+    assert len(COMMON) == 15
+    assert [(row.setting.name, row.title) for row in rows if row.title] == list(COMMON.items())
+    assert all(row.title for row in rows[: len(COMMON)])
     assert not any(row.is_changed for row in rows)
 
 

@@ -135,3 +135,23 @@ def test_importing_again_adds_nothing(told: Any, tmp_path: Path) -> None:
     report = store_all(memory.conversations, read_chunks(out), source="x", fixed_source=False)
     assert (report.entries, report.already) == (0, CHUNK_ENTRIES + 6)
     assert memory.conversations.at(conversation.seq).leaf == conversation.leaf
+
+
+def test_chunks_hold_readable_characters_and_escape_the_unseen(tmp_path: Path, clock: FakeClock) -> None:
+    memory = Memory.open(Workspace(tmp_path / "w"), clock)
+    conversation = memory.conversations.new(Cleared("长夜将明"))
+    text = "沈砚推开门，𠮷 🎉\u202e\x85\x7f"
+    memory.conversations.append(
+        EntryDraft(
+            conversation=conversation.seq, parent=None, kind=EntryKind.MESSAGE, role=Role.USER, text=Cleared(text)
+        )
+    )
+    out = tmp_path / "out"
+    out.mkdir()
+    write_chunks(memory, memory.conversations.at(conversation.seq), out)
+    memory.close()
+    (file,) = (out / "chunks").iterdir()
+    written = file.read_text("utf-8")
+    assert "沈砚推开门，𠮷 🎉" in written
+    assert not {"\u202e", "\x85", "\x7f"} & set(written)
+    assert json.loads(written)["messages"][0]["content"] == text

@@ -31,7 +31,7 @@ def old(run: Run, root: Path, tmp_path: Path) -> Path:
     """A folder with the packs and mirrors of before the forgetting."""
     run("-p", SECRET)
     run("-p", STAYS)
-    assert run("archive", "--older-than", "0d").status == 0
+    assert run("archive", "--growing", "--older-than", "0d").status == 0
     kept = tmp_path / "old"
     shutil.copytree(root / ".palimpsest" / "packs", kept / "packs")
     shutil.copytree(root / "conversations", kept / "conversations")
@@ -155,7 +155,7 @@ def test_a_forgotten_entry_that_is_archived_later_is_not_here_again(run: Run, ro
     run("-p", SECRET)
     run("-p", STAYS)
     assert run("forget", "zqtapir", "--yes").status == 0
-    assert run("archive", "--older-than", "0d").status == 0
+    assert run("archive", "--growing", "--older-than", "0d").status == 0
     assert "[forgotten]" in texts_of_packs(root)
     checked = run("check")
     assert (checked.status, "forgetting" in checked.out) == (0, False)

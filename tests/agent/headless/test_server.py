@@ -13,7 +13,6 @@ import pytest
 
 from tests.agent.conftest import Run
 from tests.loopback import Cut, Loopback, Reply, Stall, chat, data, delta, json_reply, stream, varied
-from tests.paths import ROOT
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
 
@@ -110,7 +109,9 @@ def test_one_object_holds_what_came_of_a_stream_that_is_cut(run: Run, server: Ch
 def test_ctrl_c_stops_the_answer_keeps_it_and_is_130(run: Run, root: Path, server: ChatServer) -> None:
     server.plays(stream(data(delta(content="So far ")), Stall()))
     words = ["--workspace", str(root), "--model", spec(server), "-p", "hi", "--output-format", "stream-json"]
-    with subprocess.Popen([sys.executable, "-m", "agent.cli", *words], cwd=ROOT, stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        [sys.executable, "-m", "agent.cli", *words], cwd=root.parent, stdout=subprocess.PIPE
+    ) as process:
         assert process.stdout is not None
         seen = [json.loads(process.stdout.readline())["type"] for _ in range(2)]
         process.send_signal(signal.SIGINT)
@@ -128,7 +129,7 @@ def test_a_reader_that_leaves_stops_the_answer_quietly(run: Run, root: Path, ser
     )
     words = ["--workspace", str(root), "--model", spec(server), "-p", "hi"]
     with subprocess.Popen(
-        [sys.executable, "-m", "agent.cli", *words], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [sys.executable, "-m", "agent.cli", *words], cwd=root.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
         assert process.stdout is not None
         assert process.stderr is not None

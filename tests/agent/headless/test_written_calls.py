@@ -72,6 +72,28 @@ def test_a_second_call_of_no_tool_ends_the_turn_with_a_line(run: Run, project: P
     assert "No tool ran: the model wrote a call of “hello”, which is not offered." in told.err
 
 
+@pytest.mark.parametrize("call", ['{"name": "read_fi', '<minimax:tool_call>\n<invoke name="read_file">\n<parameter'])
+def test_a_call_that_the_length_limit_cuts_is_not_shown_and_a_line_says_so(run: Run, project: Path, call: str) -> None:
+    with ChatServer() as server:
+        server.plays(chat(*call, finish="length"), chat("None."))
+        told = run("--model", server.spec, "-p", "When is the deadline?", "--json")
+        run("--model", server.spec, "-p", "What was the name of the file with the deadline?")
+        sent = [post.json["messages"] for post in server.posts if post.path.endswith("/completions")]
+    assert (told.json["text"], told.json["ended"]) == ("", "cut_call")
+    assert "No tool ran: the answer was cut off at the length limit, within a tool call." in told.err
+    assert len(sent) == 2 and call not in json.dumps(sent[1])
+    (shown, *_) = run("conversations", "list", "--json").json["conversations"]
+    assert call not in json.dumps(run("conversations", "show", shown["id"], "--json").json)
+
+
+def test_a_call_that_a_lost_connection_cuts_is_not_shown_and_a_line_says_so(run: Run, project: Path) -> None:
+    with ChatServer() as server:
+        server.plays(stream(*[data(delta(content=char)) for char in 'I look.\n{"name": "read_file", "argu']))
+        told = run("--model", server.spec, "-p", "When is the deadline?", "--json")
+    assert told.status == 1 and "read_file" not in told.out
+    assert told.json["error"]["message"].endswith("It broke off within a tool call: no tool ran.")
+
+
 def test_an_echo_of_the_prompt_gets_a_readable_correction(run: Run, project: Path) -> None:
     with ChatServer() as server:
         server.plays(chat("<tool_response>\nmade up\n</tool_response>"), chat("Hello."))

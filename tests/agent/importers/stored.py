@@ -5,7 +5,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from agent.importers.record import ParsedRecord
-from agent.importers.store import ImportReport, store_all
+from agent.importers.report import ImportReport
+from agent.importers.store import store_all
 from memory.cold import ColdStore
 from memory.conversations import Conversations
 from memory.records import Entry

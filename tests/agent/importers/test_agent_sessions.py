@@ -1,4 +1,4 @@
-"""Session files of Claude Code and Codex: messages, tool calls with their results, and what belongs to neither."""
+"""Session files of Claude Code and Codex: messages, tool calls with their results, subagents and forks."""
 
 import json
 from pathlib import Path
@@ -7,10 +7,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.importers.claude_code import read_claude_code
+from agent.importers.claude_code import AGENT, read_claude_code
 from agent.importers.codex import read_codex
 from agent.importers.formats import detect, read_file
 from agent.importers.record import BadRecord
+from agent.importers.skipped import SkipReason
 from memory.cold import ColdStore
 from memory.origin import UNTRUSTED
 from memory.records import EntryKind
@@ -55,7 +56,8 @@ CLAUDE_CODE = [
 
 def test_a_session_of_claude_code_keeps_its_calls_and_results(cold: ColdStore) -> None:
     report = stored(cold, read_claude_code(lines(*CLAUDE_CODE), "file"), source="claude-code")
-    assert (report.entries, report.bad_count) == (5, 0)
+    assert (report.entries, report.bad_count) == (6, 0)
+    assert cold.find("side").parent == cold.find("7").seq, "a subagent is a branch"
     entries = branch(cold, "s-1")
     assert [(entry.role, entry.text) for entry in entries] == [
         (Role.USER, "Why does the 锅炉 test fail?\nIt did not before."),
@@ -86,7 +88,9 @@ def item(kind: str, **fields: Any) -> dict[str, Any]:
 
 CODEX = [
     {"timestamp": AT, "type": "session_meta", "payload": {"id": "c-1", "cwd": "/p", "instructions": None}},
-    item("message", role="user", content=[{"type": "input_text", "text": "<environment_context>x"}]),
+    item(
+        "message", role="user", content=[{"type": "input_text", "text": "<environment_context>x</environment_context>"}]
+    ),
     item("message", role="user", content=[{"type": "input_text", "text": "Fix the pump"}]),
     {"timestamp": AT, "type": "event_msg", "payload": {"type": "user_message", "message": "Fix the pump"}},
     item("reasoning", summary=[], encrypted_content="x"),
@@ -117,6 +121,67 @@ def test_a_session_of_codex_keeps_its_calls_and_results(cold: ColdStore) -> None
     assert stored(cold, read_codex(lines(*CODEX), "file"), source="codex").entries == 0
 
 
+def test_an_agent_file_is_a_branch_of_its_session(cold: ColdStore) -> None:
+    """It is imported before the session's file or after it, and is never the branch that goes on."""
+    agent = [
+        event("user", "x1", None, "Look for pumps", isSidechain=True, agentId="a1"),
+        event("assistant", "x2", "x1", [{"type": "text", "text": "Two pumps."}], isSidechain=True, agentId="a1"),
+    ]
+    stored(cold, read_claude_code(lines(*agent), "agent-a1"), source="claude-code")
+    assert cold.conversation("s-1").leaf is None
+    stored(cold, read_claude_code(lines(*CLAUDE_CODE), "s-1"), source="claude-code")
+    stored(cold, read_claude_code(lines(*agent), "agent-a1"), source="claude-code")
+    conversation = cold.conversation("s-1")
+    assert conversation.title == "Why does the 锅炉 test fail?"
+    assert conversation.leaf == cold.find("9").seq
+    assert cold.find("x1").speaker == AGENT and cold.find("x2").parent == cold.find("x1").seq
+
+
+def fork(at: str = "2026-03-02T08:00:00.000Z") -> list[dict[str, Any]]:
+    """Its own header, the header of CODEX, the events of CODEX with new times, and a turn of its own."""
+    own = {"timestamp": at, "type": "session_meta", "payload": {"id": "c-2", "forked_from_id": "c-1", "cwd": "/p"}}
+    asked = item("message", role="user", content=[{"type": "input_text", "text": "And the south tank?"}])
+    answered = item("message", role="assistant", content=[{"type": "output_text", "text": "Done."}])
+    later = {"timestamp": at.replace("08:00", "08:01")}
+    return [own, *(line | {"timestamp": at} for line in CODEX), asked | later, answered | later]
+
+
+def test_a_forked_session_of_codex_has_its_own_turns_once(cold: ColdStore) -> None:
+    stored(cold, read_codex(lines(*CODEX), "file"), source="codex")
+    for expected in (2, 0):
+        report = stored(cold, read_codex(lines(*fork()), "fork"), source="codex")
+        assert report.entries == expected
+        repeated = [kind for kind in report.skipped if (kind.kind, kind.reason) == ("message", SkipReason.REPEATED)]
+        assert repeated[0].count == 4 and repeated[0].location == "line 4"
+    assert [entry.text for entry in branch(cold, "c-2")] == ["And the south tank?", "Done."]
+    assert len(branch(cold, "c-1")) == 6
+    assert cold.conversation("c-2").title == "Fix the pump"
+
+
+def test_a_fork_whose_parent_is_not_here_keeps_all(cold: ColdStore) -> None:
+    assert stored(cold, read_codex(lines(*fork()), "fork"), source="codex").entries == 8
+    assert len(branch(cold, "c-2")) == 8
+
+
+def test_a_local_shell_call_keeps_its_output(cold: ColdStore) -> None:
+    action = {"type": "exec", "command": ["cat", "kiln.py"]}
+    calls = [
+        item("local_shell_call", call_id="k3", status="completed", action=action),
+        item("function_call_output", call_id="k3", output="CONE = 6"),
+    ]
+    stored(cold, read_codex(lines(CODEX[0], *calls), "file"), source="codex")
+    call, output = branch(cold, "c-1")
+    assert [(each.name, json.loads(each.arguments)) for each in tool_calls(call)] == [("local_shell", action)]
+    assert (output.text, output.speaker) == ("CONE = 6", "local_shell")
+
+
+def test_a_message_that_is_a_picture_has_its_name_and_size(cold: ColdStore) -> None:
+    picture = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGFsbG8="}}
+    named = {"type": "document", "title": "soil.pdf", "source": {"type": "base64", "data": "aGFsbG8="}}
+    stored(cold, read_claude_code(lines(event("user", "1", None, [picture, named])), "file"))
+    assert branch(cold, "s-1")[0].text == "[picture: image/png, 0.0 kB]\n[file: soil.pdf, 0.0 kB]"
+
+
 def test_the_format_is_detected_and_a_bad_line_is_reported(tmp_path: Path) -> None:
     for name, values in (("claude-code", CLAUDE_CODE), ("codex", CODEX)):
         path = tmp_path / f"{name}.jsonl"
@@ -138,12 +203,22 @@ JSON = st.recursive(
 )
 
 
-@given(
-    st.lists(st.dictionaries(st.sampled_from(["type", "uuid", "parentUuid", "message", "payload"]), JSON), max_size=5)
-)
+KEYS = ["type", "uuid", "parentUuid", "message", "payload", "content", "operation", "attachment", "subtype", "origin"]
+
+
+@given(st.lists(st.dictionaries(st.sampled_from(KEYS), JSON), max_size=5))
 def test_no_value_of_json_breaks_a_reader(values: list[dict[str, Any]]) -> None:
-    kinds = ("user", "assistant", "response_item", "session_meta")
-    shaped = [value | {"type": kinds[number % 4], "uuid": str(number)} for number, value in enumerate(values)]
+    kinds = (
+        "user",
+        "assistant",
+        "response_item",
+        "session_meta",
+        "attachment",
+        "queue-operation",
+        "event_msg",
+        "system",
+    )
+    shaped = [value | {"type": kind, "uuid": str(number)} for number, value in enumerate(values) for kind in kinds]
     raw = [json.dumps(value).encode() + b"\n" for value in [*values, *shaped]]
     list(read_claude_code(raw, "x"))
     list(read_codex(raw, "x"))

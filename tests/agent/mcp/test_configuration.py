@@ -183,7 +183,8 @@ def test_rules_match_tools_of_servers(rule: str, tool: str, matches: bool) -> No
 
 def test_a_permission_for_the_session_is_for_the_tool_and_can_be_dropped() -> None:
     rules = RuleSet([parse_rule(Verdict.DENY, "git__push")])
-    [rule] = offered_rules(mcp_action("git__log", "{1}"))
+    rule, of_server = offered_rules(mcp_action("git__log", "{1}"))
+    assert of_server.text == "git__*"
     rules.add(rule)
     assert rules.first(Verdict.ALLOW, mcp_action("git__log", "{2}"))
     rules.forget(("git__log",))

@@ -20,7 +20,7 @@ COMMANDS = [
     ("context",),
     ("stats",),
     ("archive", "--repack"),
-    ("archive", "--older-than", "1d"),
+    ("archive", "--growing", "--older-than", "1d"),
     ("check",),
     ("check", "--repair"),
 ]

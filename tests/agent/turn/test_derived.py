@@ -63,6 +63,34 @@ async def test_after_many_answers_from_memory_the_person_is_cited(session: Sessi
     }
 
 
+WORDINGS = (
+    "greenhouse key",
+    "Where is the key of the greenhouse?",
+    "What hangs behind the blue door?",
+    "key blue door",
+)
+ANSWERS = (
+    "As you said: {}",
+    "The key for your greenhouse is behind the blue door.",
+    "Behind the blue door: that is where the greenhouse key hangs. The key is still there, as far as I know.",
+    "You told me where it hangs. The greenhouse key hangs behind the blue door, so look behind the blue door.",
+    "Your greenhouse key is hanging behind the blue door, ready for when you water the tomatoes.",
+)
+
+
+async def test_after_five_answers_from_memory_the_person_is_first_for_every_wording(
+    session: Session, server: Loopback
+) -> None:
+    search = calls("search_memory", query="greenhouse key")
+    server.plays(chat("Noted."), *(reply for answer in ANSWERS for reply in (search, chat(answer.format(KEY)))))
+    await send(session, KEY)
+    for number in range(len(ANSWERS)):
+        session.new()
+        await send(session, f"{WORDINGS[number % 3 + 1].rstrip('?')}, please?")
+    first = {wording: session.memory.search.query(Query(text=wording)).hits[0] for wording in WORDINGS}
+    assert {wording: hit.snippet for wording, hit in first.items()} == dict.fromkeys(WORDINGS, KEY)
+
+
 async def test_what_announces_a_search_is_no_evidence(session: Session, server: Loopback) -> None:
     search = ("search_memory", {"query": "greenhouse key"})
     announced = "Let me search my memory for the greenhouse key, with search_memory."

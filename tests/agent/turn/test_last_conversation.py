@@ -1,4 +1,4 @@
-"""A new conversation begins with the summary of the last one: in real sessions, and gone with what it was made of."""
+"""A new conversation begins clean, or with the summary of the last one if `context.carry_summary` is on."""
 
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from tests.agent.sessions import asked, open_session, turn
 from tests.loopback import Loopback, chat
 
 KEY = "We decided to keep the brass key of the observatory under the third step."
-GOES_ALONG = "The summary of the last conversation goes along"
+CARRIED = "Starts with a summary of the last conversation"
 
 
 async def say(session: Session, server: Loopback, text: str) -> str:
@@ -30,19 +30,19 @@ def head(server: Loopback) -> str:
 async def test_the_last_summary_goes_along_and_is_said_and_counted(
     workspace: Workspace, tmp_path: Path, server: Loopback
 ) -> None:
-    settings = ContextSettings(use_compression=True, recall=False, observations=0)
+    settings = ContextSettings(carry_summary=True, use_compression=True, recall=False, observations=0)
     session = open_session(workspace, tmp_path, server, context=settings)
     try:
-        assert GOES_ALONG not in await say(session, server, KEY)  # there is none before
+        assert CARRIED not in await say(session, server, KEY)  # there is none before
         last = session.conversation
         session.new()
-        assert GOES_ALONG in await say(session, server, "Good morning.")
+        assert CARRIED in await say(session, server, "Good morning.")
         assert "third step" in head(server)
         assert session.report is not None
         sources = [source.name for layer in session.report.layers for source in layer.sources]
         assert "last conversation" in sources
         first = head(server)
-        assert GOES_ALONG not in await say(session, server, "And now?")  # once, and the head stays
+        assert CARRIED not in await say(session, server, "And now?")  # once, and the head stays
         assert head(server) == first
         assert last is not None
         session.memory.cold.write(lambda db: end_epochs_showing(db, last.seq))  # as a deletion does
@@ -52,24 +52,25 @@ async def test_the_last_summary_goes_along_and_is_said_and_counted(
         await session.close()
 
 
-async def test_nothing_goes_along_without_memory_summaries_or_from_another_scope(
+async def test_nothing_is_carried_by_default_without_memory_summaries_or_from_another_scope(
     workspace: Workspace, tmp_path: Path, server: Loopback
 ) -> None:
     for settings in (
-        ContextSettings(observations=0),
-        ContextSettings(use_compression=True, use_memory=False, observations=0),
+        ContextSettings(use_compression=True, recall=False, observations=0),  # as it comes
+        ContextSettings(carry_summary=True, observations=0),
+        ContextSettings(carry_summary=True, use_compression=True, use_memory=False, observations=0),
     ):
         session = open_session(workspace, tmp_path, server, context=settings)
         try:
             await say(session, server, KEY)
             session.new()
-            assert GOES_ALONG not in await say(session, server, "Good morning.")
+            assert CARRIED not in await say(session, server, "Good morning.")
             assert "third step" not in head(server)
         finally:
             await session.close()
-    other = ContextSettings(use_compression=True, scope="tide", observations=0)
+    other = ContextSettings(carry_summary=True, use_compression=True, scope="tide", observations=0)
     session = open_session(workspace, tmp_path, server, context=other)
     try:
-        assert GOES_ALONG not in await say(session, server, "Good morning.")
+        assert CARRIED not in await say(session, server, "Good morning.")
     finally:
         await session.close()

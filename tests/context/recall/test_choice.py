@@ -5,7 +5,14 @@ from datetime import UTC, datetime
 from msgspec.structs import replace
 
 from context.assembly.tokens import MessageCounter
-from context.recall.recall import LEAST_A_TOKEN, RecallLimits, RecallRequest, fit_passages, recall_passages
+from context.recall.recall import (
+    LEAST_A_TOKEN,
+    LEAST_LIKELY,
+    RecallLimits,
+    RecallRequest,
+    fit_passages,
+    recall_passages,
+)
 from foundation.trust import Citation, Trust
 from memory.search import Hit, SearchResults
 from models.chat.port import ImageRule
@@ -163,3 +170,12 @@ def test_what_is_unsure_to_serve_brings_fewer_passages_and_says_so() -> None:
     assert 0 < len(few) < len(many)
     assert few[0].likelihood < many[0].likelihood
     assert fit_passages(results, unsure, RecallLimits(20_000, 200, 100, threshold=0.9), counting) == ()
+
+
+def test_beside_another_passage_none_is_recalled_that_hardly_serves_the_message() -> None:
+    counting = MessageCounter(Estimate(), ImageRule.NONE)
+    request = RecallRequest("What did we decide about the words, and when?")
+    results, limits = scored(1.0, *[0.25] * 12), RecallLimits(20_000, 200, 100)
+    parts = fit_passages(results, request, limits, counting)
+    assert 1 < len(parts) < 13
+    assert min(part.likelihood for part in parts) >= LEAST_LIKELY

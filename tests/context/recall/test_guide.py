@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from context.recall.guide import with_guide
+from context.recall.guide import asks_for_fact, with_guide
 from foundation.privacy import clear
 from foundation.trust import Citation, Trust
 from memory.records import UNTIMED, EntryDraft, EntryKind
@@ -78,3 +78,35 @@ def test_of_passages_that_are_left_out_the_line_stays_with_the_first_that_is_sen
     first, second = with_guide([replace(parts[1], guide="stale"), parts[0]])
     assert first.guide and not second.guide
     assert Message(Role.USER, (first, second)).text.endswith(prompt("recall", "use"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["When did Ann move?", "Which gate is it?", "How many eggs do I need?", "我的座位号是多少？", "大理住的什么地方？"],
+)
+def test_a_short_question_asks_for_a_fact(text: str) -> None:
+    assert asks_for_fact(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Why did Ann move?",
+        "How do I mend the boiler?",
+        "Should we take the ferry?",
+        "Thanks!",
+        "为什么搬家？",
+        "a" * 300 + "?",
+    ],
+)
+def test_other_messages_ask_for_more_than_a_fact(text: str) -> None:
+    assert not asks_for_fact(text)
+
+
+@pytest.mark.parametrize(("parameters_b", "section"), [(1.5, "fact"), (70.0, "use")])
+def test_only_a_small_model_is_told_to_answer_with_the_fact_alone(
+    talk: Talk, parameters_b: float, section: str
+) -> None:
+    talk.profile = replace(talk.profile, parameters_b=parameters_b)
+    remembered(talk, "The ferry to Hydra leaves at seven from gate E8.")
+    assert prompt("recall", section) in texts(talk.send("Which gate does the ferry to Hydra leave from?"))[-1]

@@ -271,3 +271,18 @@ def test_an_entity_ends_at_a_chinese_character(kind: str, text: str, entity: str
 @pytest.mark.parametrize("text", ["和/或", "他/她都来", "node.js很好用吗", "3/4的人"])
 def test_a_slash_between_chinese_words_is_no_path(text: str) -> None:
     assert not [path for path in entities_in("file_path", text) if path.startswith("/")]
+
+
+@pytest.mark.parametrize("text", ["帮我开發票", "这个能報銷吗", "ＲＥＰＯＲＴ please"])
+def test_keywords_fold_traditional_characters_and_width(text: str) -> None:
+    assert has_keyword(text, ["发票", "报销", "report"])
+
+
+@pytest.mark.parametrize("text", ["明天开会", "下周三见", "农历八月初六", "下個月再說", "後天出發", "八月初六"])
+def test_a_day_named_in_chinese_is_a_date(text: str) -> None:
+    assert has_entity("date", text)
+
+
+@pytest.mark.parametrize("text", ["年轻人", "中午吃饭", "周到", "月亮"])
+def test_other_words_with_these_characters_are_none(text: str) -> None:
+    assert not has_entity("date", text)

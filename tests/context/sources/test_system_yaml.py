@@ -41,6 +41,23 @@ def test_an_empty_file_says_nothing() -> None:
         ("version: 2", 1, "version 1"),
         ("colour: red", 1, "`colour` is not known"),
         ("abilities:\n  - [a, b]", 2, "must be text"),
+        ("- just\n- a list", 1, "must be a mapping"),
+        ("rules: yes", 1, "must be a list"),
+    ],
+)
+def test_a_mistake_of_the_file_is_told_with_its_line(text: str, line: int, says: str) -> None:
+    with pytest.raises(BrokenSystemFile) as caught:
+        parse_system_yaml(text)
+    assert caught.value.problem.line == line
+    assert says in caught.value.problem.text
+
+
+GOOD_RULE = "\n  - when: {keyword: good}\n    then: kept"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "says"),
+    [
         ("rules:\n  - name: x\n    then: [y]", 2, "needs `when`"),
         ("rules:\n  - when: {keyword: x}", 2, "needs `then`"),
         ("rules:\n  - when: {}\n    then: x", 2, "no condition"),
@@ -51,15 +68,15 @@ def test_an_empty_file_says_nothing() -> None:
         ("rules:\n  - when:\n      keyword: x\n      entity: unicorn\n    then: x", 4, "flight_number"),
         ("rules:\n  - when:\n      time: after tea\n    then: x", 3, "22:00-06:00"),
         ("rules:\n  - when:\n      attachment: video\n    then: x", 3, "image"),
-        ("- just\n- a list", 1, "must be a mapping"),
-        ("rules: yes", 1, "must be a list"),
     ],
 )
-def test_a_mistake_is_told_with_its_line(text: str, line: int, says: str) -> None:
-    with pytest.raises(BrokenSystemFile) as caught:
-        parse_system_yaml(text)
-    assert caught.value.problem.line == line
-    assert says in caught.value.problem.text
+def test_a_bad_rule_is_told_with_its_line_and_takes_no_other_away(text: str, line: int, says: str) -> None:
+    file = parse_system_yaml(f"{text}{GOOD_RULE}\nabilities: [Be kind.]")
+    assert [rule.then for rule in file.rules] == [("kept",)]
+    assert file.abilities == ("Be kind.",)
+    (problem,) = file.problems
+    assert problem.line == line
+    assert says in problem.text
 
 
 def test_nesting_without_end_is_refused_not_a_crash() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundation.text.sentences import boundaries, is_question, sentences
+from foundation.text.sentences import boundaries, is_question, only_asks, sentences
 
 
 @pytest.mark.parametrize(
@@ -70,3 +70,40 @@ def test_what_may_go_on_does_not_end() -> None:
 )
 def test_a_question_ends_with_its_mark(sentence: str, expected: bool) -> None:
     assert is_question(sentence) is expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What is my dentist called",
+        "what's my dentist's name",
+        "Which hotel did we stay at in Porto",
+        "Who is Ann? And what does she do?",
+        "Find the notes on the boiler",
+        "tell me where the key is",
+        "我坐的是哪个航班",
+        "你记得我住在哪里吗",
+        "查找2024年3月的航班记录",
+    ],
+)
+def test_a_text_that_only_asks(text: str) -> None:
+    assert only_asks(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "When I was in Rome I lost my wallet.",
+        "What he said was right",
+        "What a day!",
+        "The boiler leaks? I am not sure.",
+        "Show time is at nine.",
+        "我不知道谁来了",
+        "谁都喜欢她",
+        "找到钥匙了",
+        "几个朋友来了",
+    ],
+)
+def test_a_text_that_tells_something(text: str) -> None:
+    assert not only_asks(text)

@@ -371,3 +371,22 @@ def test_a_new_file_is_known_by_what_it_says_that_it_is() -> None:
     made = observe(result("write_file", "Wrote it.", {"path": "src/ribbon.py", "content": content}), Known())
     assert made is not None
     assert made.title == "src/ribbon.py changed: The menu bar, kept apart from the rest"
+
+
+@pytest.mark.parametrize(
+    ("text", "decides"),
+    [
+        ("我们决定数据库用PostgreSQL,不用MySQL。", True),
+        ("最后定了:结局用开放式。", True),
+        ("还是用方案二吧,便宜。", True),
+        ("以后都用简体中文回答我。", True),
+        ("他决定离开京城。", False),
+        ("陆青禾决定独自上山。", False),
+        ("他必须在天亮前离开京城。", False),
+        ("请列出小说的人物表，并决定结局怎么写。", False),
+        ("我还没决定要不要去那个地方", False),
+        ("要不要决定一下这个问题", False),
+    ],
+)
+def test_a_decision_in_chinese_is_of_the_person_alone(text: str, decides: bool) -> None:
+    assert bool(observe(message(text), Known())) is decides

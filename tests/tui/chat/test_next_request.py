@@ -136,13 +136,15 @@ async def test_a_compaction_that_was_stopped_is_in_no_figure(
             await chat.press("escape")
             goes_on.set()
             await chat.quiet()
-            await chat.until(lambda: "older turns leave first" in chat.seen[-1])
+            await chat.until(lambda: "compacts with the next message" in chat.seen[-1])
             sent = await session.preview_request()
             archive = await session.compaction.preview()
             assert sent.compaction is not None and archive is not None
             figures = (sent.compaction.plan.unchanged, sent.report.total_tokens)
             assert figures == (sent.report.before_compaction, sent.compaction.after)
             assert figures == (archive.tokens_before, archive.tokens_after)
-            assert chat.screen.status.info.tokens == sent.report.total_tokens
+            assert chat.screen.status.info.tokens == sent.report.before_compaction
             await chat.say("/context")
-            await chat.until(lambda: any(f"{figures[0]:,} now, older turns leave first" in line for line in chat.seen))
+            await chat.until(
+                lambda: any(f"{figures[0]:,} now, compacts with the next message" in line for line in chat.seen)
+            )

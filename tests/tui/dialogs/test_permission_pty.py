@@ -122,7 +122,7 @@ def test_ten_edits_are_answered_by_who_presses_1_too_early_each_time(
 
 
 def test_shift_tab_goes_through_the_modes(terminal: "Terminal") -> None:
-    for shown in ("mode read-only", "mode edit", "mode auto"):
+    for shown in ("mode read-only", "mode edit", "mode auto", "mode plan"):
         terminal.type(SHIFT_TAB)
         terminal.until(lambda text, shown=shown: shown in text.rstrip().rpartition("\n")[2])
     terminal.type(SHIFT_TAB)

@@ -60,7 +60,9 @@ def opened(root: Path, act: Callable[[PalimpsestApp, Pilot[None]], Any]) -> None
         return 0
 
     run_chat(
-        Invocation(environment=dict(os.environ), here=root, home=root.parent, open_screen=screen, workspace_flag=root),
+        Invocation(
+            environment=dict(os.environ), started_in=root, home=root.parent, open_screen=screen, workspace_flag=root
+        ),
         "",
     )
 
@@ -216,7 +218,11 @@ def test_trusted_it_is_written_to_and_not_asked_again(cloned: Path) -> None:
 
     run_chat(
         Invocation(
-            environment=dict(os.environ), here=cloned, home=cloned.parent, open_screen=screen, workspace_flag=cloned
+            environment=dict(os.environ),
+            started_in=cloned,
+            home=cloned.parent,
+            open_screen=screen,
+            workspace_flag=cloned,
         ),
         "",
     )
@@ -237,7 +243,7 @@ def opening_of(root: Path) -> LaunchOptions:
     run_chat(
         Invocation(
             environment=dict(os.environ),
-            here=root,
+            started_in=root,
             home=root.parent,
             workspace_flag=root,
             open_screen=lambda opening: found.append(opening) or 0,
@@ -363,7 +369,7 @@ def test_a_link_out_of_it_is_asked_about_once(linked: Path, key: str, follows: b
     run_chat(
         Invocation(
             environment=dict(os.environ),
-            here=linked,
+            started_in=linked,
             home=linked.parent,
             workspace_flag=linked,
             open_screen=lambda opening: again.append(opening) or 0,

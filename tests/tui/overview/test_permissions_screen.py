@@ -147,7 +147,7 @@ async def test_all_edits_of_this_session_is_an_answer_and_shift_tab_works_in_the
         await chat.press("shift+tab")
         await chat.until(lambda: chat.screen.status.info.mode == "read-only")
         assert session.permissions.mode is PermissionMode.READ_ONLY
-        await chat.press(*["shift+tab"] * 3)
+        await chat.press(*["shift+tab"] * 4)
         await chat.until(lambda: chat.screen.status.info.mode == "ask")
         assert "3 All edits of this session" in words(chat)
         await chat.press("3")

@@ -1,4 +1,4 @@
-"""The statistics screen over a real store: charts by day, what was saved, what is on disk."""
+"""The statistics screen over a real store: charts by day, what is on disk."""
 
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.services.statistics_view import savings_of
 from agent.spending.report import Spent
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
@@ -153,16 +152,3 @@ def test_columns_keep_within_their_width_and_the_largest_fills_the_height(
 @given(st.floats(-1, 3), st.integers(0, 60))
 def test_a_bar_keeps_within_its_width(share: float, width: int) -> None:
     assert len(bar(share, width)) <= width
-
-
-def test_a_compaction_is_no_saving_of_everything() -> None:
-    """What left the requests is known, not what they hold without it; a compaction of nothing is no line."""
-
-    def archives(*tokens: int) -> Any:
-        rows = [SimpleNamespace(conversation=1, text_tokens=each, vision_tokens=each // 10) for each in tokens]
-        return SimpleNamespace(vault=SimpleNamespace(archives=lambda: rows))
-
-    assert savings_of(archives(0), ()) == []
-    compaction, pages = savings_of(archives(900), ())
-    assert (compaction.name, compaction.before, compaction.after) == ("compaction", 900, None)
-    assert (pages.before, pages.after) == (900, 90)

@@ -5,7 +5,7 @@ from textual import events
 from tests.tui.conftest import Open
 from tui.chat.screen import ChatScreen
 from tui.palette.key_rows import EVERYWHERE, HERE, key_rows, shown_key
-from tui.palette.rows import command_rows, matching, setting_rows, theme_rows
+from tui.palette.rows import FIRST, command_rows, matching, setting_rows, theme_rows
 from tui.palette.screen import PaletteScreen
 from tui.search.screen import SearchScreen
 
@@ -129,3 +129,14 @@ async def test_the_palette_is_of_the_chat_alone(open_chat: Open) -> None:
         first = chat.app.screen
         await chat.press("ctrl+p")
         assert chat.app.screen is first
+
+
+async def test_the_palette_shows_twelve_commands_until_something_is_typed(open_chat: Open) -> None:
+    async with open_chat(size=(120, 40)) as chat:
+        await chat.press("ctrl+p")
+        await chat.until(lambda: isinstance(chat.app.screen, PaletteScreen))
+        shown = "\n".join(chat.seen)
+        assert len(FIRST) == 12 and all(f"/{name}" in shown for name in FIRST)
+        assert "/forget" not in shown and "type to find all" in shown
+        await chat.type("forget")
+        await chat.until(lambda: "/forget" in "\n".join(chat.seen))

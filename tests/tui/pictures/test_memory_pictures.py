@@ -14,7 +14,7 @@ from textual.pilot import Pilot
 from agent.services import live_search
 from agent.services.browse import PagePicture
 from agent.services.memory_files import SavedNotes
-from agent.services.statistics_view import DaySeries, Saving, StatisticsView
+from agent.services.statistics_view import DaySeries, StatisticsView
 from agent.spending.report import SpendingReport, Spent
 from context.report import PageUsage, archive_of
 from memory.memory import Memory
@@ -84,7 +84,6 @@ STATISTICS = StatisticsView(
         ),
         DaySeries("spent in USD", "USD", ("2026-03-13", "2026-03-14"), (0.25, 0.031)),
     ),
-    savings=(Saving("pages", 9_393, 4_175, "Text tokens of what is archived, and the vision tokens of the pages."),),
     disk=DiskUse(
         parts=(DiskPart("database", 4_200_000, "Entries."), DiskPart("packs", 80_000, "Archived pages, compressed.")),
         free=120_000_000_000,

@@ -43,7 +43,7 @@ def seen(chat: Chat) -> str:
 
 async def test_enter_turns_a_switch_about_and_says_when_it_holds(open_chat: Open, session: Any) -> None:
     async with open_chat(session=session) as chat:
-        await opened(chat)
+        await opened(chat, "context.use_memory")
         assert "[x] context.use_memory" in seen(chat)
         await chat.press("enter")
         await chat.until(lambda: "[ ] context.use_memory" in seen(chat))
@@ -54,6 +54,19 @@ async def test_enter_turns_a_switch_about_and_says_when_it_holds(open_chat: Open
         await chat.press("ctrl+r")
         await chat.until(lambda: "[x] context.use_memory" in seen(chat))
         assert "0 changed" in seen(chat)
+
+
+async def test_the_common_settings_come_first_and_the_others_behind_one_line(open_chat: Open, session: Any) -> None:
+    async with open_chat(session=session, size=(140, 40)) as chat:
+        screen = await opened(chat)
+        assert "Permission mode" in seen(chat) and "What tools may do" in seen(chat)
+        assert "models.retries" not in seen(chat)
+        await chat.press(*["down"] * 20)
+        assert screen.chosen is None
+        await chat.press("enter")
+        await chat.until(lambda: "tools.mode" in seen(chat) and screen.chosen is not None)
+        await chat.type("retries")
+        await chat.until(lambda: "models.retries" in seen(chat))
 
 
 async def test_tab_sets_it_for_this_workspace(open_chat: Open, session: Any) -> None:

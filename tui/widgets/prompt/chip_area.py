@@ -6,6 +6,7 @@ from typing import Any
 
 from textual.message import Message
 
+from agent.commands import registry
 from foundation.terminal_text import visible
 from tui.widgets.prompt.chips import ChipBuffer, PastedImage, may_be_image_paths
 from tui.widgets.prompt.history import PromptHistory
@@ -80,6 +81,7 @@ class ChipTextArea(UnitTextArea):
     def paste_text(self, pasted: str) -> None:
         """Inserts what a terminal pasted: as it is, or as a chip. Pasting a text again unfolds its chip."""
         text = pasted.replace("\r\n", "\n").replace("\r", "\n")
+        text = text if self.text else registry.with_slash(text)
         if may_be_image_paths(text):
             self.post_message(self.PathPasted(text))
         elif span := self._chips.chip_of(text, self.text):

@@ -188,6 +188,10 @@ class Prompt(ChipTextArea):
         elif self._respond_to_vim(event) or self.respond_to_key(event.key):
             event.stop()
             event.prevent_default()
+        elif event.character == "／" and not self.text:  # as a Chinese input method types the slash
+            event.stop()
+            event.prevent_default()
+            self.insert("/")
         elif event.character in JOINERS:  # not printable, but part of the text
             event.stop()
             event.prevent_default()

@@ -9,7 +9,7 @@ from tui.widgets.transcript.wrap import StyledLine
 
 
 class RecalledLine(Struct, frozen=True):
-    """A line with a passage's citation, trust and likelihood."""
+    """A line with a passage's citation and trust."""
 
     line: MutedLine
     span: RecalledSpan

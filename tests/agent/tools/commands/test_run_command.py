@@ -1,7 +1,9 @@
 """The tools run_command and command_output, alone and in a session: arguments, permission, what is stored, stopping."""
 
 import asyncio
+import json
 import threading
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -203,6 +205,21 @@ async def test_a_background_command_lives_between_turns_and_ends_with_the_sessio
     await session.close()
     assert running("2912.5") == []
     assert len(asked(server)) == 4
+
+
+async def test_the_model_reads_once_that_a_background_command_ended(session: Session, server: Loopback) -> None:
+    server.plays(calls("run_command", command="echo up; exit 3", background=True), chat("."))
+    await turn(session, PermissionAnswer(True))
+    until = time.monotonic() + 20
+    while not session.commands.listed()[0].ended and time.monotonic() < until:
+        await asyncio.sleep(0.05)
+    for _ in range(2):
+        server.plays(chat("."))
+        await turn(session)
+    notes = [json.dumps(request.json["messages"][-1]["content"]) for request in asked(server)[-2:]]
+    assert ["The background command c1 has ended: echo up; exit 3" in note for note in notes] == [True, False]
+    assert "exit 3, 0 s. command_output reads what it printed." in notes[0]
+    assert [command.handle for command in session.commands.take_ended()] == ["c1"], "the person is told as well"
 
 
 async def test_the_slash_command_lists_background_commands_and_ends_one(session: Session) -> None:

@@ -51,12 +51,3 @@ def test_dense_cells_are_taken_where_they_are_read_and_cheaper() -> None:
     assert cheapest_layout(text, reads_large_cells).mode.cell == REGULAR
     assert cheapest_layout(text, reads_large_cells, dense=True).mode.cell == DENSE
     assert cheapest_layout("one line", deepseek).mode == USUAL  # a tiny page either way
-
-
-def test_the_choice_is_told_with_its_figures() -> None:
-    choice = cheapest_layout("word " * 20_000, PROFILES["deepseek-ocr"])
-    assert choice.sentence == (
-        f"Mode auto: {choice.mode.name} pages in cells of 6×12 are the cheapest that deepseek-ocr reads: "
-        f"{choice.tokens:,} vision tokens, and {choice.usual_tokens:,} in base pages of 8×16."
-    )
-    assert choice.tokens < choice.usual_tokens

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memory.search import Query
-from memory.search.query.timeline import date_only_queries
+from memory.search.query.timeline import date_only_spans
 from tests.fakes import FakeClock
 from tests.memory.search.conversation import Talk
 
@@ -14,8 +14,8 @@ NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
 def _months(text: str, *, as_it_stands: bool = False) -> list[int]:
     """The month in which each query's days begin."""
-    found = date_only_queries(Query(text=text, as_it_stands=as_it_stands), NOW)
-    return [each.since.astimezone().month for each in found if each.since]
+    found = date_only_spans(Query(text=text, as_it_stands=as_it_stands), NOW)
+    return [span.start.month for span in found]
 
 
 @pytest.mark.parametrize(
@@ -42,24 +42,27 @@ def test_a_question_of_something_else_too(text: str) -> None:
 
 
 def test_the_days_around_are_tried_next() -> None:
-    near, wide = date_only_queries(Query(text="what did I say two weeks ago?"), NOW)
-    assert near.since and near.until and wide.since and wide.until
-    assert wide.since < near.since < near.until < wide.until
+    near, wide = date_only_spans(Query(text="what did I say two weeks ago?"), NOW)
+    assert wide.start < near.start < near.end < wide.end
 
 
 def test_a_greeting_of_the_day_asks_for_nothing_in_a_chat() -> None:
-    assert date_only_queries(Query(text="hello, how are you today?", as_it_stands=True), NOW) == ()
-    assert date_only_queries(Query(text="today"), NOW)
+    assert date_only_spans(Query(text="hello, how are you today?", as_it_stands=True), NOW) == ()
+    assert date_only_spans(Query(text="today"), NOW)
     assert _months("what did we talk about last March?", as_it_stands=True)[0] == 3
 
 
-def test_what_was_said_then_is_found_and_not_who_names_the_month(talk: Talk, clock: FakeClock) -> None:
+def test_what_was_said_then_is_found_and_what_speaks_of_it(talk: Talk, clock: FakeClock) -> None:
     year = clock.now().year - 1
     talk.say("We get the keys on March 1st.", day=f"{year}-01-20")
     talk.say("The cat hides.", day=f"{year}-03-04", to="b")
     talk.say("奶奶对花生过敏。", day=f"{year}-03-15", to="b")
     results = talk.ask(f"What happened in March {year}?")
-    assert [hit.snippet for hit in results.hits] == ["奶奶对花生过敏。", "The cat hides."]
+    assert [hit.snippet for hit in results.hits] == [
+        "奶奶对花生过敏。",
+        "The cat hides.",
+        "We get the keys on March 1st.",
+    ]
     assert results.found
     assert "The cat hides." not in talk.found(f"What happened in March {year}?", without=frozenset({"dates"}))
 

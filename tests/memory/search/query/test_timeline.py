@@ -59,8 +59,10 @@ def test_an_id_of_several_conversations_is_ambiguous(week: Talk) -> None:
         around(week, "x3")
 
 
-def test_the_best_hit_is_the_anchor_though_its_id_is_ambiguous(week: Talk) -> None:
-    week.say("another", to="b", id="x3", day="2026-03-08")
+def test_the_best_hit_shows_its_own_conversation(week: Talk) -> None:
+    week.say("another", to="b", id="x3", day="2026-03-08")  # its id is ambiguous
+    week.say("paint it again", to="c", id="x2", day="2026-03-02")
     week.say("the gate is green", to="c", id="x3", day="2026-03-05")
+    week.say("noted", to="c", id="x4", day="2026-03-09")
     hits = week.ask("gate", around=BEST, before=1, after=1).hits
-    assert [hit.snippet for hit in hits] == ["day 5", "the gate is green", "day 6"]
+    assert [hit.snippet for hit in hits] == ["paint it again", "the gate is green", "noted"]

@@ -23,11 +23,11 @@ TOOLS = {tool["name"]: Tool(**tool) for tool in json.loads((CORPUS / "tools.json
 
 
 def read(
-    pieces: Iterable[str], tools: Iterable[Tool] = TOOLS.values(), question: str = ""
+    pieces: Iterable[str], tools: Iterable[Tool] = TOOLS.values(), question: str = "", *, is_cut: bool = False
 ) -> tuple[str, list[tuple[str, str]]]:
     reader = TextCallReader(tools, question)
     events = [event for piece in pieces for event in reader.feed(piece)]
-    events += reader.finish()
+    events += reader.finish(is_cut=is_cut)
     text = "".join(event.text for event in events if isinstance(event, TextChunk))
     return text, [(event.name, event.arguments) for event in events if not isinstance(event, TextChunk)]
 
@@ -95,6 +95,24 @@ def test_a_closed_block_that_is_no_call_is_a_malformed_one(body: str) -> None:
     text, ((name, arguments),) = read([f"<tool_call>\n{body}\n</tool_call>"])
     assert (text, name) == ("", "")
     assert "name" in arguments or "arguments" in arguments
+
+
+def test_a_set_of_objects_is_a_malformed_call() -> None:
+    text, ((name, _),) = read(["<tool_call>[{{'a': 1}}]</tool_call>"])
+    assert (text, name) == ("", "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "> <function_calls>\n> read_file(path='notes.txt')\n> </function_calls>\n\nis what it wrote.",
+        '> functools[{"name": "read_file", "arguments": {"path": "a"}}]\n\nis what it wrote.',
+        '> {"name": "read_file", "arguments": {"path": "a"}}\n\nis what it wrote.',
+    ],
+)
+def test_a_call_in_a_quotation_is_text_however_the_stream_is_cut(text: str) -> None:
+    for size in (1, 2, 3, len(text)):
+        assert read([text[at : at + size] for at in range(0, len(text), size)]) == (text, [])
 
 
 def test_text_after_a_call_ends_the_answer() -> None:
@@ -170,6 +188,10 @@ MARKS = [
         "<tool_response>",
         "/>",
     ),
+    *("<start_function_call>", "<end_function_call>", "call:", "{path:<escape>a<escape>}", "<escape>", '<|"|>'),
+    *("<|tool_call>", "<tool_call|>", "<minimax:tool_call>", '<｜DSML｜invoke name="read_file">', "<TOOLCALL>"),
+    *("Action: read_file", "Action:", "Action Input:", "functools", "read_file.call", '{"read_file": {"path": "x"}}'),
+    *("<read_file>", "</read_file>", "<path>", "</path>", "<invoke>", "default_api.", '{"read_file": ', "> "),
     *(
         '<function name="read_file" arguments=\'{"path": "a"}\'',
         ",",
@@ -184,15 +206,15 @@ MARKS = [
 PARTS = st.sampled_from(MARKS)
 
 
-@given(parts=st.lists(PARTS, max_size=12), cuts=st.lists(st.integers(1, 9), max_size=60))
-def test_any_cut_gives_the_same(parts: list[str], cuts: list[int]) -> None:
+@given(parts=st.lists(PARTS, max_size=12), cuts=st.lists(st.integers(1, 9), max_size=60), is_cut=st.booleans())
+def test_any_cut_gives_the_same(parts: list[str], cuts: list[int], is_cut: bool) -> None:
     whole = "".join(parts)
     pieces, at = list[str](), 0
     for cut in cuts:
         pieces.append(whole[at : at + cut])
         at += cut
     pieces.append(whole[at:])
-    assert read(pieces) == read([whole])
+    assert read(pieces, is_cut=is_cut) == read([whole], is_cut=is_cut)
 
 
 NAMES = st.from_regex(r"[a-z_]{1,12}", fullmatch=True)
@@ -215,14 +237,27 @@ def called(row: dict[str, Any], step: int) -> tuple[str, list[list[Any]]]:
     return text, [[name, json.loads(arguments) if name else arguments] for name, arguments in calls]
 
 
-@pytest.mark.parametrize(("half", "least", "most"), [("seen", 150, 2), ("unseen", 146, 1)])
-def test_calls_of_the_corpus_are_recognised_and_other_texts_are_not(half: str, least: int, most: int) -> None:
+@pytest.mark.parametrize("half", ["seen", "unseen"])
+def test_calls_of_the_corpus_are_recognised_and_other_texts_are_not(half: str) -> None:
     positives, negatives = rows(f"{half}_positive"), rows(f"{half}_negative")
-    assert len(positives) == len(negatives) == 150
     for step in (4, 100_000):
-        assert sum(called(row, step)[1] == row["calls"] for row in positives) >= least
+        results = [(*called(row, step), row) for row in positives]
+        missed = [row["text"] for _, calls, row in results if calls != row["calls"]]
+        assert len(missed) <= 0.03 * len(positives), missed
         taken = [row["text"] for row in negatives if called(row, step) != (row["text"], [])]
-        assert len(taken) <= most, taken
+        assert len(taken) <= 0.01 * len(negatives), taken
+        tagged = [text for text, calls, row in results if calls == row["calls"] and set("<{") & set(text)]
+        assert not tagged
+
+
+def test_a_text_that_only_begins_like_a_call_is_shown_soon() -> None:
+    for row in rows("seen_negative") + rows("unseen_negative"):
+        if row["kind"] != "document":
+            continue
+        reader, shown = TextCallReader(TOOLS.values(), row["question"]), 0
+        for number, char in enumerate(row["text"], 1):
+            shown += sum(len(event.text) for event in reader.feed(char) if isinstance(event, TextChunk))
+            assert number - shown <= 80, row["text"][shown:number]
 
 
 @pytest.mark.parametrize(
@@ -277,7 +312,10 @@ def test_json_that_is_no_call_is_shown_from_its_first_telling_key_on() -> None:
         ('{"name": "hello", "arguments": {}}', True),
         ('```json\n{"name": "hello", "arguments": {"a": 1}}\n```', True),
         ("<tool_response>x</tool_response>", True),
+        ('{"name": "read_fi', True),
+        ('<tool_call>\n{"name": "read_file", "arguments": {"pa', True),
         ('{"name": "Rex", "age": 3}', False),
+        ('{"name": "Rex", "age": 3, "friends": [', False),
         ("Hello! How can I help?", False),
         ('He wrote {"name": "hello", "arguments": {}}', False),
     ],

@@ -169,3 +169,21 @@ async def test_pasted_texts_of_an_earlier_session_are_folded_again(open_chat: An
         await chat.press("up")
         assert chat.screen.prompt.text == "[Pasted text #1 · 40 lines] what is it?"
         assert chat.screen.prompt.full_text == long + " what is it?"
+
+
+async def test_a_full_width_slash_begins_a_command(open_chat: Any) -> None:
+    from textual.events import Key, Paste
+
+    async with open_chat() as chat:
+        chat.screen.prompt.post_message(Key("fullwidth_solidus", "／"))
+        await chat.type("he")
+        assert chat.screen.prompt.text == "/he"
+        chat.screen.prompt.clear()
+        chat.screen.prompt.post_message(Paste("／ｈｅｌｐ"))
+        await chat.pilot.pause()
+        assert chat.screen.prompt.text == "/help"
+        chat.screen.prompt.clear()
+        await chat.type("a")
+        chat.screen.prompt.post_message(Key("fullwidth_solidus", "／"))
+        await chat.type("b")
+        assert chat.screen.prompt.text == "a／b"

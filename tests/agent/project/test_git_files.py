@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.services.git_files import GitFiles, GitNames
+from agent.project.git_files import GitFiles, GitNames
 from tests.agent.services.test_project_files import found, made
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
@@ -120,7 +120,7 @@ def test_git_that_takes_too_long_is_ended(tmp_path: Path, monkeypatch: pytest.Mo
     (programs / "git").write_text("#!/bin/sh\nexec sleep 30\n", encoding="utf-8")
     (programs / "git").chmod(0o700)
     monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setattr("agent.services.git_files.LIMIT_S", 0.2)
+    monkeypatch.setattr("agent.project.git_files.LIMIT_S", 0.2)
     began = time.monotonic()
     assert names(tmp_path) == GitNames()
     assert time.monotonic() - began < 10

@@ -55,14 +55,15 @@ class GitFiles:
         """Whether git is not being asked."""
         return self._reading is None or not self._reading.is_alive()
 
-    def names(self, wait: float = 0.0) -> GitNames:
-        """What git answered last; asks it anew where that is old. The first time it waits so many seconds."""
+    def names(self, wait: float = 0.0, *, is_fresh: bool = False) -> GitNames:
+        """What git answered last; asks it anew where that is old. It waits so many seconds the first time, and with
+        `is_fresh` each time."""
         with self._lock:
             is_old = not self._read_at or time.monotonic() - self._read_at > max(FRESH_S, FRESH_READINGS * self._took)
             if is_old and self.is_settled:
                 self._reading = Thread(target=self._read, name="git files", daemon=True)
                 self._reading.start()
-        if wait and not self._read_at and self._reading is not None:
+        if wait and (is_fresh or not self._read_at) and self._reading is not None:
             self._reading.join(wait)
         return self._names
 
@@ -126,6 +127,17 @@ def _names_in(program: str, folder: Path) -> GitNames:
             ]
             staged = _run(compare, environment, folder)
     return GitNames(changed | staged, tracked)
+
+
+def branch_of(root: Path) -> str:
+    """The branch that is checked out in a repository's root folder, the beginning of a commit's id, or ""."""
+    try:
+        folder = _git_folder(root / ".git") if exists(root / ".git") else None
+        head = read_text(folder / "HEAD").strip() if folder else ""
+    except (OSError, ValueError):
+        return ""
+    branch = _BRANCH.fullmatch(head)
+    return branch[1].removeprefix("refs/heads/") if branch else head[:8] if _ID.fullmatch(head) else ""
 
 
 def _run(command: Sequence[str], environment: dict[str, str], folder: Path) -> frozenset[str]:
