@@ -41,7 +41,7 @@ class PromptCompletion:
         """Suggestions for the prompt's text with the cursor behind `before_cursor` in its line, best first."""
         self._asked += 1
         asked = self._asked
-        if text == "/" and self.session is not None:
+        if text.startswith("/") and " " not in text and self.session is not None:
             await registry.refresh(self.session)
         if commands := commands_for(text):
             return commands

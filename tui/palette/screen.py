@@ -33,8 +33,8 @@ class PaletteScreen(ThemedScreen[PaletteRow | None]):
         Binding("escape,ctrl+c", "leave", "Back", id="palette.leave", show=False, priority=True),
         Binding("up", "move(-1)", "Up", id="palette.up", show=False, priority=True),
         Binding("down", "move(1)", "Down", id="palette.down", show=False, priority=True),
-        Binding("pageup", "move(-10)", "Page up", id="palette.page_up", show=False, priority=True),
-        Binding("pagedown", "move(10)", "Page down", id="palette.page_down", show=False, priority=True),
+        Binding("pageup", "page(False)", "Page up", id="palette.page_up", show=False, priority=True),
+        Binding("pagedown", "page(True)", "Page down", id="palette.page_down", show=False, priority=True),
     ]
 
     def __init__(
@@ -145,6 +145,14 @@ class PaletteScreen(ThemedScreen[PaletteRow | None]):
         options.highlighted = places[max(0, min(at + by, len(places) - 1))]
         if options.highlighted == places[0]:
             options.scroll_home(animate=False)  # its heading too
+
+    def action_page(self, down: bool) -> None:
+        """Moves by what the list shows at once."""
+        choices = self.query_one(OptionList)
+        if down:
+            choices.action_page_down()
+        else:
+            choices.action_page_up()
 
     def _show(self, query: str) -> None:
         rows = matching(self._rows, query) if query.strip() else self._first

@@ -8,6 +8,7 @@ from typing import Final
 from rich.segment import Segment
 from rich.style import Style
 
+from foundation.terminal_text import visible
 from tui.widgets.transcript.code import TAB, highlighted, language_of
 from tui.widgets.transcript.styles import TranscriptStyles
 from tui.widgets.transcript.wrap import StyledLine, StyledRun, code_breaks, indent, line_width, wrap_runs
@@ -22,17 +23,21 @@ def diff_rows(diff: str) -> int:
 
 
 def diff_lines(diff: str, width: int, styles: TranscriptStyles) -> list[StyledLine]:
-    """The diff as lines of exactly `width` cells: number, sign, code. Files and gaps between hunks are headings."""
-    rows = list(_rows(diff.expandtabs(TAB)))
+    """The diff as lines of exactly `width` cells: number, sign, code. Gaps, and files where there are several, have
+    headings."""
+    rows = list(_rows(visible(diff).expandtabs(TAB)))
     digits = max((len(str(number)) for _, number, _ in rows), default=1)
-    name = next((text for sign, _, text in rows if sign == "f"), "")
-    colours = _coloured([text for sign, _, text in rows if sign in "+- "], language_of(PurePath(name).name), styles)
+    names = [text for sign, _, text in rows if sign == "f"]
+    if len(names) == 1:  # the line above the diff has it
+        rows = [row for row in rows if row[0] != "f"]
+    language = language_of(PurePath(names[0]).name if names else "")
+    colours = _coloured([text for sign, _, text in rows if sign in "+- "], language, styles)
     lines: list[StyledLine] = []
     for sign, number, text in rows:
         if sign not in "+- ":
             runs, mark, style = [(text, styles.panel + styles.comment)], " " * (digits + 3), styles.panel
         else:
-            runs = next(colours)
+            runs = next(colours, [(text, styles.panel)])
             tone = {"+": styles.good, "-": styles.error}.get(sign, styles.comment)
             style = styles.panel + Style(color=tone.color)
             mark = f" {number or '':>{digits}} {sign}"
@@ -47,7 +52,7 @@ def _rows(diff: str) -> Iterator[tuple[str, int, str]]:
     """Sign, number and text of each line that is shown. The sign of a file's name is `f`, that of a gap `@`."""
     old = new = left_old = left_new = 0
     shown = ""
-    for line in diff.splitlines():
+    for line in diff.split("\n"):
         if left_old > 0 or left_new > 0:
             sign, text = line[:1] or " ", line[1:]
             if sign == "\\":

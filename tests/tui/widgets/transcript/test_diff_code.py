@@ -24,7 +24,7 @@ def test_each_line_has_its_number_and_its_sign() -> None:
     new = old.replace("line 2\n", "line two\nadded\n").replace("line 29\n", "")
     diff = file_diff("calc.py", old.encode(), new.encode())
     assert [line.strip() for line in shown(diff)] == [
-        "calc.py", "1  line 1", "2 -line 2", "2 +line two", "3 +added", "4  line 3", "5  line 4", "6  line 5",
+        "1  line 1", "2 -line 2", "2 +line two", "3 +added", "4  line 3", "5  line 4", "6  line 5",
         "⋮", "27  line 26", "28  line 27", "29  line 28", "29 -line 29", "30  line 30",
     ]  # fmt: skip
     assert diff_rows(diff) == 12
@@ -43,4 +43,5 @@ def test_code_has_the_colours_of_its_language() -> None:
 def test_every_line_has_the_width(width: int, old: str, new: str) -> None:
     diff = file_diff("a.txt", old.encode(), new.encode()) if old != new else ""
     lines = diff_lines(diff, width, STYLES)
+    assert not any(character < " " for line in lines for segment in line for character in segment.text)
     assert all(sum(cell_len(segment.text) for segment in line) == width for line in lines)
