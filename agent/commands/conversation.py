@@ -148,7 +148,7 @@ COMMANDS = (
         name="resume",
         summary="Continue an earlier conversation.",
         usage="[ID]",
-        aliases=("continue",),
+        aliases=("continue", "sessions", "history"),
         run=_resume,
     ),
     Command(
@@ -164,5 +164,11 @@ COMMANDS = (
         run=_retry,
     ),
     Command(name="rename", summary="Give this conversation a title.", usage="TITLE", run=_rename),
-    Command(name="export", summary="Write this conversation to a file.", usage="[FILE.md|FILE.jsonl]", run=_export),
+    Command(
+        name="export",
+        summary="Write this conversation to a file.",
+        usage="[FILE.md|FILE.jsonl]",
+        aliases=("save",),
+        run=_export,
+    ),
 )

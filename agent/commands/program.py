@@ -254,6 +254,7 @@ COMMANDS = (
     ),
     Command(
         name="stats",
+        aliases=("cost", "usage"),
         summary="Count messages and tokens, and show what models cost.",
         keys="↑ ↓ choose a figure, whose chart is shown, Enter lists it by day, Esc leaves.",
         beside_turns=True,
@@ -261,6 +262,7 @@ COMMANDS = (
     ),
     Command(
         name="context",
+        aliases=("tokens",),
         summary="Show what the next request holds, layer by layer.",
         usage="[TEXT]",
         keys="↑ ↓ choose, Enter opens the exact text of a layer, a zone or a part, a that of the whole request, Esc "
@@ -268,7 +270,13 @@ COMMANDS = (
         beside_turns=True,
         run=_context,
     ),
-    Command(name="skill", summary="List the skills, or send a message with one.", usage="[NAME [TEXT]]", run=_skill),
+    Command(
+        name="skill",
+        summary="List the skills, or send a message with one.",
+        usage="[NAME [TEXT]]",
+        aliases=("skills", "agents"),
+        run=_skill,
+    ),
     Command(name="copy", summary="Copy the last answer, or the one N back.", usage="[N]", beside_turns=True, run=_copy),
     Command(
         name="status",
@@ -278,6 +286,7 @@ COMMANDS = (
     ),
     Command(
         name="jobs",
+        aliases=("bashes", "tasks"),
         summary="List the background commands, or end one.",
         usage="[stop HANDLE]",
         beside_turns=True,
