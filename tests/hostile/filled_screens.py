@@ -16,7 +16,7 @@ from agent.services.context_view import ContextView
 from agent.services.conversation_tree import set_turn_label
 from agent.services.memory_files import SavedNotes
 from agent.services.settings import SettingRow
-from agent.services.statistics_view import DaySeries, Saving, StatisticsView
+from agent.services.statistics_view import DaySeries, StatisticsView
 from agent.spending.report import SpendingReport, Spent
 from context.assembly.parts import RequestPart
 from context.report import ContextReport, DroppedSource, LayerReport, SourceReport
@@ -168,7 +168,6 @@ async def figures_of(memory: Memory, text: str) -> StatisticsView:
     return StatisticsView(
         figures=memory.statistics(),
         series=(DaySeries(text, text, (text, text), (1.0, 2.5)),),
-        savings=(Saving(text, 2, 1, text),),
         disk=DiskUse(parts=(DiskPart(text, 1, text),), free=None),
         spending=SpendingReport(
             today=spent, daily_tokens=0, daily_cost=0.0, days=(spent,), conversations=(spent,), purposes=(spent,)

@@ -135,6 +135,7 @@ class FakeSession:
         self.conversation: Any = None
         self.warm_up = SimpleNamespace(start=lambda: None)
         self.memory = SimpleNamespace(
+            workspace=SimpleNamespace(root=Path("/home/ann/notes")),
             passage=lambda entry: SimpleNamespace(text=entry.text),
             cold=SimpleNamespace(data_version=lambda: 0),
             conversations=SimpleNamespace(

@@ -25,7 +25,7 @@ def let_notes_grow(session: Session, monkeypatch: pytest.MonkeyPatch, most: int)
         nonlocal compactions
         compactions += 1
         if compactions <= most:
-            notes = "".join(f"- Note {n} of {compactions}: pump {n} runs at noon.\n" for n in range(60 * compactions))
+            notes = "".join(f"- Note {n} of {compactions}: pump {n} runs at noon.\n" for n in range(90 * compactions))
             with (session.workspace.root / "MEMORY.md").open("a") as file:
                 file.write(notes)
             session.context.reload()

@@ -133,7 +133,7 @@ def test_every_kind_of_block_that_a_request_can_hold_is_known() -> None:
         re.findall(r"""(?:injected=|fence_text\(|Text\([^()\n]*(?:\([^()\n]*\))?[^()\n]*, )"([a-z]+)\"""", source)
     )
     assert {"recalled", "attachment", "skill", "summary", "pages"} <= kinds
-    assert kinds | OWN_CITATIONS | INSTRUCTIONS | {"memory"} == set(INJECTED_KINDS)
+    assert kinds | OWN_CITATIONS | INSTRUCTIONS | {"memory", "hook"} == set(INJECTED_KINDS)
 
 
 def test_an_answer_with_a_generic_type_is_stored_whole_as_it_comes() -> None:

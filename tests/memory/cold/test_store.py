@@ -85,7 +85,7 @@ def test_an_entry_its_terms_and_its_change_are_one_transaction(cold: ColdStore) 
 
 
 def test_where_the_terms_fail_nothing_of_the_entry_is_kept(database: Path) -> None:
-    def failing(_text: str, _speaker: str, _meta: object = None) -> object:
+    def failing(_text: str, _speaker: str, _meta: object = None, _at: object = None) -> object:
         raise ValueError("no words today")
 
     cold = ColdStore.open(database, analyse=failing, clock=FakeClock())

@@ -17,6 +17,7 @@ from foundation.privacy import Cleared
 from memory.memory import Memory
 from memory.records import EntryDraft, EntryKind
 from models.messages import Role
+from tests.own_instructions import decline_own_instructions
 from tests.tui.displayed import displayed_lines
 from tui.app import PalimpsestApp
 from tui.chat import history_window
@@ -97,6 +98,7 @@ def _text(item: TranscriptItem) -> str:
 @asynccontextmanager
 async def opened(workspace: Workspace, tmp_path: Path) -> AsyncIterator[OpenChat]:
     environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "config"), "PALIMPSEST_DETECT": "off"}
+    decline_own_instructions(tmp_path / "config")
     app = create_app(LaunchOptions(workspace=workspace, config=Config(environment=environment), latest=True))
     async with app.run_test(size=(80, 24)) as pilot:
         chat = OpenChat(app, pilot)

@@ -132,7 +132,7 @@ def test_shift_tab_goes_through_the_modes(terminal: "Terminal") -> None:
 def test_always_in_this_project_is_remembered_in_the_next_chat(
     terminal: "Terminal", server: Loopback, tmp_path: Path
 ) -> None:
-    command = "git --version"
+    command = "touch made.txt"
     plays(
         server,
         calls("run_command", command=command),
@@ -141,14 +141,14 @@ def test_always_in_this_project_is_remembered_in_the_next_chat(
         chat("Next."),
     )
     terminal.type("Which git?\r")
-    terminal.until(lambda text: "Always in this project: run_command(git --version)" in text, within=60)
+    terminal.until(lambda text: "Always in this project: run_command(touch made.txt)" in text, within=60)
     terminal.settle(1.0)
     terminal.type(DOWN * 3)
     terminal.until(lambda text: "› 3 Always" in text)
     terminal.type("\r")
     terminal.until(lambda text: "First." in text, within=60)
     (stored,) = (tmp_path / "config" / "permissions").glob("*.yaml")
-    assert "run_command(git --version)" in stored.read_text("utf-8")
+    assert "run_command(touch made.txt)" in stored.read_text("utf-8")
     terminal.type("/new\r")
     terminal.settle(1.0)
     terminal.type("Which git now?\r")
