@@ -124,7 +124,7 @@ class SettingsWith:
         setting = all_settings()["model"]
         text = self._text
         row = SettingRow(
-            setting=setting, written=text, origin=text, of_workspace=True, is_secret=False, holds="at once"
+            title="", setting=setting, written=text, origin=text, of_workspace=True, is_secret=False, holds="at once"
         )
         return [row]
 

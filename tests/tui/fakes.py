@@ -19,6 +19,7 @@ from context.compaction.compact import CompactionReceipt
 from context.compaction.preview import CompactionPreview
 from context.report import ContextReport, DroppedSource, LayerReport, SourceReport
 from foundation.clock import SystemClock
+from foundation.paths import Workspace
 from foundation.trust import Citation, Trust
 from memory.records import AnswerOwner
 from memory.search.query.query import SearchResults
@@ -135,7 +136,7 @@ class FakeSession:
         self.conversation: Any = None
         self.warm_up = SimpleNamespace(start=lambda: None)
         self.memory = SimpleNamespace(
-            workspace=SimpleNamespace(root=Path("/home/ann/notes")),
+            workspace=Workspace(Path("/home/ann/notes")),
             passage=lambda entry: SimpleNamespace(text=entry.text),
             cold=SimpleNamespace(data_version=lambda: 0),
             conversations=SimpleNamespace(

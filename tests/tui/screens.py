@@ -71,6 +71,7 @@ class GivenSettings:
     async def rows(self) -> list[SettingRow]:
         return [
             SettingRow(
+                title="",
                 setting=setting,
                 written="true" if setting.choices == ("true", "false") else "",
                 origin="default",

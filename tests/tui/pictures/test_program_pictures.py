@@ -34,6 +34,7 @@ class ThreeSettings:
         names["screen.pictures"] = ("auto", "default")
         return [
             SettingRow(
+                title="",
                 setting=all_settings()[name],
                 written=value,
                 origin=origin,
