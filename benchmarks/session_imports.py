@@ -67,7 +67,7 @@ def event(number: int, id_: str, parent: str | None, kind: str, content: Any) ->
     moment = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(1.75e9 + 600 * number))
     message = {"role": kind, "content": content, "id": id_}
     base = {"uuid": id_, "parentUuid": parent, "sessionId": session_id(number), "timestamp": moment}
-    return base | {"type": kind, "isSidechain": False, "cwd": "/work/p", "message": message}
+    return base | {"type": kind, "isSidechain": False, "cwd": "/home/ann/shop", "message": message}
 
 
 def write_session(path: Path, number: int) -> None:
