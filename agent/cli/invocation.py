@@ -299,9 +299,9 @@ def current() -> Invocation:
 
 
 def piped_input(seconds: float | None = None) -> str | None:
-    """All of standard input where it is a pipe or a file; None for a terminal or no input.
+    """Reads standard input if it is a pipe or a file. Returns None for a terminal or no input.
 
-    An open pipe that nothing comes from is left after `seconds`; None waits for its end.
+    If nothing comes within `seconds`, an open pipe is not read any further. None waits for its end.
     """
     if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():  # pyright: ignore[reportUnnecessaryComparison] -- None under pythonw
         return None
@@ -310,12 +310,11 @@ def piped_input(seconds: float | None = None) -> str | None:
 
 MOST_INPUT = 16 * 2**20  # bytes of a message, or of a list of queries
 
-
 NOTICE_AFTER_S = 1.0  # of waiting for standard input
 
 
 def raw_input(most: int, seconds: float | None = None) -> bytes | None:
-    """Standard input to its end, as bytes; None for more than `most`. It is left where nothing comes for `seconds`."""
+    """Reads standard input to its end. Returns None for more than `most` bytes, b"" if nothing comes in `seconds`."""
     first = SimpleQueue[bytes]()
     threading.Thread(target=_read_first, args=(first,), daemon=True).start()
     try:
@@ -332,7 +331,7 @@ def raw_input(most: int, seconds: float | None = None) -> bytes | None:
 
 
 def _read_first(first: SimpleQueue[bytes]) -> None:
-    """Puts what comes first. It holds no lock of `sys.stdin` meanwhile, without which Python cannot end."""
+    """Puts the first bytes into the queue. It does not lock `sys.stdin`, because a held lock keeps Python from exiting."""
     raw = b""
     with suppress(OSError, ValueError):
         raw = os.read(sys.stdin.fileno(), 65_536) if _has_descriptor() else sys.stdin.buffer.read(65_536)
