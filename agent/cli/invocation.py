@@ -331,7 +331,7 @@ def raw_input(most: int, seconds: float | None = None) -> bytes | None:
 
 
 def _read_first(first: SimpleQueue[bytes]) -> None:
-    """Puts the first bytes into the queue. It does not lock `sys.stdin`, because a held lock keeps Python from exiting."""
+    """Puts the first bytes into the queue. It takes no lock of `sys.stdin`, which would keep Python from exiting."""
     raw = b""
     with suppress(OSError, ValueError):
         raw = os.read(sys.stdin.fileno(), 65_536) if _has_descriptor() else sys.stdin.buffer.read(65_536)
