@@ -6,6 +6,8 @@ from typing import Any
 
 from msgspec import structs
 
+from agent.checkpoints.change import ChangedFile, CheckpointKind, CheckpointRecord
+from agent.checkpoints.journal import Begun, Ended, JournalContent
 from agent.config.settings import all_settings
 from agent.mcp.server_state import ServerState
 from agent.permissions.action import Access, Action, PersonQuestion
@@ -37,8 +39,9 @@ from tui.dialogs.confirm import GoOnScreen, ProposalScreen, YesScreen
 from tui.dialogs.line import LineScreen
 from tui.dialogs.permission import PermissionScreen
 from tui.dialogs.question import QuestionScreen
-from tui.dialogs.trust import ChangesScreen, LinkScreen, ServerScreen, TrustScreen
+from tui.dialogs.trust import ChangesScreen, InstructionsScreen, LinkScreen, ServerScreen, TrustScreen
 from tui.overview.archive_screen import ArchiveScreen
+from tui.overview.changes_screen import ChangedFilesScreen
 from tui.overview.clean_screen import CleanScreen
 from tui.overview.context_screen import ContextScreen
 from tui.overview.edit_screen import EditScreen
@@ -202,6 +205,19 @@ def archive_of(memory: Memory, text: str) -> Memory:
     return memory
 
 
+def changes_of(text: str) -> Any:
+    """A session in whose conversation a tool changed a file of this name."""
+    file = ChangedFile(folder="/code", path=text, before="a", after="b")
+    record = CheckpointRecord(
+        id="cp_1", time=0, kind=CheckpointKind.TOOL, conversation="c_1", message="e_1", entry="e_2", files=(file,)
+    )
+    content = JournalContent(((1, Begun(record)), (2, Ended("cp_1"))))
+    checkpoints = SimpleNamespace(
+        journal=SimpleNamespace(content=lambda: content), blobs=SimpleNamespace(get=lambda name: f"{name}\n".encode())
+    )
+    return SimpleNamespace(conversation=SimpleNamespace(id="c_1"), checkpoints=checkpoints)
+
+
 def untouched(memory: Memory, text: str) -> Any:
     """A session in which conversations of this title are proposed for cleaning, and one stays."""
     for label in ("keep", ""):
@@ -217,6 +233,8 @@ def untouched(memory: Memory, text: str) -> Any:
 
 
 SCREENS = {
+    ChangedFilesScreen: lambda memory, text: ChangedFilesScreen(changes_of(text)),
+    InstructionsScreen: lambda memory, text: InstructionsScreen([text], is_changed=True),
     CleanScreen: lambda memory, text: CleanScreen(untouched(memory, text)),
     ImageFileScreen: lambda memory, text: ImageFileScreen(
         memory.workspace.root / text.replace("\0", "").replace("/", "")

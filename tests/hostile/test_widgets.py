@@ -126,6 +126,7 @@ def test_every_class_that_shows_something_has_a_case() -> None:
             "Sheet",
             "ThemedScreen",
             "QuestionDialog",
+            "_ProjectScreen",
             "SheetDialog",
             "TextRows",
             "AnswersDialog",
