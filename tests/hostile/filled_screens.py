@@ -205,11 +205,11 @@ def archive_of(memory: Memory, text: str) -> Memory:
     return memory
 
 
-def changes_of(text: str) -> Any:
-    """A session in whose conversation a tool changed a file of this name."""
-    file = ChangedFile(folder="/code", path=text, before="a", after="b")
+def changes_of(*names: str) -> Any:
+    """A session in whose conversation a tool changed files of these names."""
+    files = tuple(ChangedFile(folder="/code", path=name, before="a", after="b") for name in names)
     record = CheckpointRecord(
-        id="cp_1", time=0, kind=CheckpointKind.TOOL, conversation="c_1", message="e_1", entry="e_2", files=(file,)
+        id="cp_1", time=0, kind=CheckpointKind.TOOL, conversation="c_1", message="e_1", entry="e_2", files=files
     )
     content = JournalContent(((1, Begun(record)), (2, Ended("cp_1"))))
     checkpoints = SimpleNamespace(

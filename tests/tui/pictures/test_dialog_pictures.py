@@ -18,7 +18,7 @@ from tui.dialogs.confirm import GoOnScreen, ProposalScreen, YesScreen
 from tui.dialogs.line import LineScreen
 from tui.dialogs.permission import PermissionScreen
 from tui.dialogs.question import QuestionScreen
-from tui.dialogs.trust import ChangesScreen, LinkScreen, ServerScreen, TrustScreen
+from tui.dialogs.trust import ChangesScreen, InstructionsScreen, LinkScreen, ServerScreen, TrustScreen
 
 DIFF = """--- 锅炉/dates.md
 +++ 锅炉/dates.md
@@ -90,6 +90,11 @@ async def test_a_link_out_of_the_workspace(picture: Picture) -> None:
 async def test_an_mcp_server_that_is_not_trusted(picture: Picture) -> None:
     facts = ("python3 tools/时间.py --port 8080", "It gets TOKEN from the environment.")
     await picture(pushing(lambda: ServerScreen("时间 🕐", facts, is_changed=False)))
+
+
+async def test_instructions_of_a_project_that_changed(picture: Picture) -> None:
+    files = ("~/shop/AGENTS.md, 16 lines", "~/shop/前端 🎨/AGENTS.md, 3 lines")
+    await picture(pushing(lambda: InstructionsScreen(files, is_changed=True)))
 
 
 async def test_archiving_is_asked_for_with_its_figures(picture: Picture) -> None:

@@ -13,12 +13,14 @@ from agent.permissions.policy import Decision, Policy
 from agent.permissions.rules import Rule, RuleSet, RuleSource, Verdict
 from agent.services.live_settings import holds
 from agent.services.settings import SettingRow
+from tests.hostile.filled_screens import changes_of
 from tests.tui.overview.ports import QWEN, GivenModels, GivenServers, status, tool
 from tests.tui.pictures.acts import pressing, pushing
 from tests.tui.pictures.conftest import Picture
 from tui.app import PalimpsestApp
 from tui.dialogs.choices import ChoicesScreen
 from tui.dialogs.theme import theme_items
+from tui.overview.changes_screen import ChangedFilesScreen
 from tui.overview.models_screen import ModelsScreen
 from tui.overview.permissions_screen import PermissionsScreen
 from tui.overview.servers_screen import ServersScreen
@@ -129,3 +131,8 @@ async def test_the_mcp_servers(picture: Picture) -> None:
         status("旧的", ServerState.DISABLED),
     )
     await picture(pushing(lambda: ServersScreen(GivenServers(statuses))))
+
+
+async def test_the_files_that_tools_changed(picture: Picture) -> None:
+    session = changes_of("锅炉/dates.md", "src/price.py", "docs/a very long name of a page about prices and taxes.md")
+    await picture(pushing(lambda: ChangedFilesScreen(session)))
