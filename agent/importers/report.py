@@ -59,7 +59,7 @@ class ImportReport(Struct, frozen=True, kw_only=True):
 def summary(report: ImportReport) -> str:
     """The result in a sentence; counts of 0 are omitted."""
     entries, conversations = report.entries, len(report.conversations)
-    parts = [f"Nothing new in “{report.source}”"]
+    parts = [f"Nothing new in “{report.source}”" if report.source else "Nothing new"]
     if entries:
         destination = counted(conversations, "conversation", "conversations")
         parts = [f"{counted(entries, 'entry', 'entries')} in {destination} imported from “{report.source}”"]

@@ -91,7 +91,7 @@ class ProjectInstructions:
         known = self._told | {(each.path, each.why) for each in unused if each.why == _DECLINED}
         news = [(each.path, each.why) for each in unused if (each.path, each.why) not in known] if sending else []
         self._told.update(news)
-        return [FileNotice("warning", f"{why}.", path) for path, why in news]
+        return [FileNotice("warning", f"it {why}.", path) for path, why in news]
 
     def answer(self, files: Sequence[InstructionFile], *, allowed: bool) -> None:
         """Stores the user's answer for these contents. Raises OSError or TemporaryFailure."""

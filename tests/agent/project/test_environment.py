@@ -17,11 +17,15 @@ from tests.loopback import Loopback, chat
 pytestmark = pytest.mark.timeout(60)
 
 
-def opened(workspace: Workspace, tmp_path: Path, server: Loopback, clock: FakeClock, folder: Path) -> Session:
+def opened(
+    workspace: Workspace, tmp_path: Path, server: Loopback, clock: FakeClock, folder: Path, *, name: str = "m"
+) -> Session:
     variables = environment_of(tmp_path)
     prepare_workspace(workspace, variables)
     config = Config(
-        environment=variables, model=f"openai:m@{server.address}/v1", models=ModelSettings(window=32_000, retries=0)
+        environment=variables,
+        model=f"openai:{name}@{server.address}/v1",
+        models=ModelSettings(window=32_000, retries=0),
     )
     return Session.open(workspace, config, clock=clock, project=[folder])
 
@@ -87,3 +91,14 @@ async def test_outside_a_project_only_the_date_and_the_zone(
     assert "Time zone" in line
     assert "folder" not in line and "shell" not in line
     await session.close()
+
+
+async def test_a_small_model_has_no_line_outside_a_project(
+    workspace: Workspace, tmp_path: Path, server: Loopback, clock: FakeClock, repository: Path
+) -> None:
+    for folder, is_told in ((workspace.root, False), (repository, True)):
+        session = opened(workspace, tmp_path, server, clock, folder, name="tiny-1b")
+        server.plays(chat("Fine."))
+        await turn(session, "Hello.")
+        assert ("Today is" in users(server)[0]) is is_told
+        await session.close()
