@@ -64,7 +64,10 @@ def instructions_question(files: Sequence[str], *, is_changed: bool) -> OpeningQ
     """Whether the model may read the project's instruction files, whose paths these are. `is_changed`: other contents
     were trusted."""
     title = f"The project's instructions {'changed' if is_changed else 'for agents are new'}"
-    effect = "If you trust them, the model reads them in each conversation in this project. You are asked again when a file changes."
+    effect = (
+        "If you trust them, the model reads them in each conversation in this project. You are asked again when a file "
+        "changes."
+    )
     return _question(title, (*files, effect), yes=TRUST, no=NEVER, later=NOT_NOW)
 
 

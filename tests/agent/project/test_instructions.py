@@ -144,7 +144,7 @@ async def test_imports_of_claude_md_are_read_one_level(opened: Open, server: Loo
     assert "DEEPER" not in text and "KEY=1" not in text and "localhost" not in text
     assert "imports it, and there is no such file" in told and "file of keys" in told
     if sys.platform != "win32":
-        assert "/etc/hosts: leads out of the project" in told
+        assert "/etc/hosts: it leads out of the project" in told
     await session.close()
 
 
