@@ -21,9 +21,9 @@ if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from memory.pages.types import OnPage
 
 NONE_FOUND: Final = (
-    "No conversations of other programs were found: no sessions of Claude Code (`~/.claude/projects`) or Codex "
-    "(`~/.codex/sessions`), and no export of ChatGPT or Claude in Downloads. "
-    f"`{PROGRAM} import FILE` takes a file from anywhere."
+    "Found no conversations of other programs: no Claude Code sessions "
+    "(`~/.claude/projects`), no Codex sessions (`~/.codex/sessions`), and no ChatGPT or Claude export in "
+    f"Downloads. To import a file from elsewhere: `{PROGRAM} import FILE`."
 )
 
 
@@ -33,19 +33,21 @@ async def _import(session: Session, chosen: str) -> Outcome:
     found = await asyncio.to_thread(find_conversations_on_disk, Path.home(), session.config.environment)
     if not chosen:
         items = tuple(Choice(source.id, visible_line(source.label), _amount(source)) for source in found)
-        notes = ("Only names and sizes were looked at. What you choose is read once you confirm it.",)
+        notes = ("Only names and sizes have been read so far. Files are read after you confirm.",)
         return Choices("Import conversations", items, "/import", notes) if items else TextResult(NONE_FOUND)
     source = next((source for source in found if source.id == chosen), None)
     if source is None:
-        raise Misuse("Not found", f"Nothing to import is called “{visible_line(chosen)}”.", "/import lists what is.")
+        raise Misuse(
+            "Not found", f"There is nothing to import named “{visible_line(chosen)}”.", "/import lists what was found."
+        )
 
     async def run(on_page: OnPage) -> Outcome:
         return TextResult(await asyncio.to_thread(_import_all, session, source, on_page))
 
     rows = (
         ("what", f"{visible_line(source.label)}, {_amount(source)}"),
-        ("to", f"this workspace, {session.workspace.root}; keys and private spans are taken out first"),
-        ("sent", "nothing: the files are read on this machine, and stay as they are"),
+        ("to", f"this workspace, {session.workspace.root}; keys and private text are removed first"),
+        ("sent", "nothing: the files are read on this machine and not changed"),
     )
     title, activity = "Import conversations", "importing"
     return Proposal(title=title, rows=rows, activity=activity, pages=len(source.files), unit="file", run=run)
@@ -91,13 +93,13 @@ def _import_all(session: Session, source: FoundConversations, on_page: OnPage) -
     if not entries:
         lines = ["Nothing new."]
     if already:
-        lines.append(f"Already there: {already:,}.")
+        lines.append(f"Already imported: {already:,}.")
     if unchanged:
         lines.append(f"Not changed since they were imported: {_counted(unchanged, 'file')}.")
     if bad:
         lines.append(f"Lines that could not be read: {bad:,}.")
     if forgotten:
-        lines.append(f"Left out, for it was forgotten here: {_counted(forgotten, 'entry', 'entries')}.")
+        lines.append(f"Skipped because they were forgotten here: {_counted(forgotten, 'entry', 'entries')}.")
     if sentence := describe_skipped(skipped.counts()):
         lines.append(sentence)
     if unread:
@@ -117,7 +119,7 @@ def _counted(count: int, singular: str, plural: str = "") -> str:
 COMMANDS = (
     Command(
         name="import",
-        summary="Bring in conversations of ChatGPT, Claude, Claude Code and Codex from this machine.",
+        summary="Import conversations of ChatGPT, Claude, Claude Code and Codex from this machine.",
         usage="[NAME]",
         run=_import,
     ),

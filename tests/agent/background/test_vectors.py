@@ -201,7 +201,7 @@ def test_an_embedder_that_changed_under_us_says_why_nothing_is_made(
     config.write_text(f"embed:\n  embedder: openai:m@{loopback.address}/v1\n", encoding="utf-8")
     ran = run("models", "embed")
     assert ran.status == 1
-    assert "The embedder is not in force" in ran.err
+    assert "The embedder is not active" in ran.err
     assert f"`palimpsest trust {root}`" in ran.err
     assert not loopback.posts
 

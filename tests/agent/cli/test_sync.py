@@ -51,7 +51,7 @@ def test_the_words_for_a_person(run: Run, other: Run, place: Path) -> None:
     assert "2 entries" in read
     assert f"A new device writes at {place}: desk (d_" in read
     assert "MEMORY.md was changed by desk." in read
-    assert "everything is written" in run("sync", "status").out
+    assert "everything is uploaded" in run("sync", "status").out
     removed = run("sync", "remove", str(place))
     assert (removed.status, "is removed" in removed.out) == (0, True)
     assert "No location was added" in run("sync", "status").err
@@ -88,7 +88,7 @@ def test_of_many_torn_files_a_few_are_named_and_the_others_counted(run: Run, pla
     for words in ("now", "status"):
         read = run("sync", words)
         assert (read.status, read.out.count("It was not read.")) == (1, 5)
-        assert "35 other files could not be read. `--json` names all." in read.out
+        assert "35 other files could not be read. `--json` lists all." in read.out
     assert len(run("sync", "now", "--json").json["runs"][0]["unread"]) == 40
 
 

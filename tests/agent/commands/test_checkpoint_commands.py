@@ -116,7 +116,7 @@ async def test_rewind_lists_the_messages_with_the_files_changed_since(session: S
     choices = await registry.run(session, "/rewind")
     assert isinstance(choices, Choices)
     assert [(item.label, item.detail.partition(" · ")[2]) for item in choices.items] == [
-        ("third", "no files changed since"),
+        ("third", "no files changed after it"),
         ("second", "2 files changed since"),
         ("first", "2 files changed since"),
     ]
@@ -151,7 +151,7 @@ async def test_taking_a_rewind_of_both_back_restores_the_files_too(session: Sess
     assert files(session) == {"notes": "one\n"}
     outcome = await registry.run(session, "/branch back")
     assert isinstance(outcome, SessionSwitched) and outcome.branch
-    assert outcome.notice.endswith("2 files are again as before the rewind.")
+    assert outcome.notice.endswith("2 files are restored to before the rewind.")
     assert files(session) == {"more": "x\n", "notes": "two\n"}
     assert [text for _, text in await session.branch.own_messages(9)] == ["second", "first"]
     outcome = await registry.run(session, f"/rewind {second} conversation")

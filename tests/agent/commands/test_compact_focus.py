@@ -71,7 +71,7 @@ async def test_the_preview_the_receipt_and_the_request_have_the_focus(
     await talked(session, server)
     proposal = await registry.run(session, "/compact the boiler --label Spring plans")
     assert isinstance(proposal, Proposal)
-    assert ("keeps", "first what is about “the boiler”") in proposal.rows and ("label", "Spring plans") in proposal.rows
+    assert ("keeps", "focused on “the boiler”") in proposal.rows and ("label", "Spring plans") in proposal.rows
     done = await registry.carry_out(proposal, lambda _: None)
     assert isinstance(done, TextResult)
     assert "About “the boiler” it has" in done.markdown and "calls them “Spring plans”" in done.markdown

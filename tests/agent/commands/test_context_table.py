@@ -24,7 +24,7 @@ def report(**given: object) -> ContextReport:
 def test_pages_in_view_tell_what_they_cost_and_what_they_stand_for() -> None:
     shown = report_markdown(report(pages=PageUsage(3, 1500, 4100)))
     assert "pages (3) 1,500" in shown
-    assert "Pages in view: 3. They cost 1,500 tokens and stand for 4,100 as text: 2,600 fewer in each request." in shown
+    assert "Pages in view: 3. They take 1,500 tokens instead of 4,100 as text, saving 2,600 per request." in shown
 
 
 def test_what_is_in_the_archive_is_told_apart_and_never_added() -> None:

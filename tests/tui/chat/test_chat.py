@@ -135,7 +135,7 @@ async def test_a_defect_in_a_turn_is_told_and_the_chat_goes_on(open_chat: Any) -
     async with open_chat(answers=broken) as chat:
         await chat.say("one")
         await chat.quiet()
-        assert "▌ A defect in Palimpsest" in chat.lines
+        assert "▌ Internal error" in chat.lines
         await chat.say("two")
         await chat.quiet()
         assert "◆ Now." in chat.lines

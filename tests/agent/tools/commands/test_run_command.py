@@ -223,13 +223,13 @@ async def test_the_model_reads_once_that_a_background_command_ended(session: Ses
 
 
 async def test_the_slash_command_lists_background_commands_and_ends_one(session: Session) -> None:
-    assert (await registry.run(session, "/jobs")) == TextResult("No command was started in the background.")
+    assert (await registry.run(session, "/jobs")) == TextResult("No background commands.")
     await asyncio.to_thread(session.commands.start, "echo `date`; sleep 2913.5")
     assert session.working == "1 command runs"
     listed = await registry.run(session, "/jobs")
     assert isinstance(listed, TextResult)
     assert listed.markdown.startswith("- c1: runs, 0 s: `` echo `date`; sleep 2913.5 ``")
-    assert await registry.run(session, "/jobs stop c1") == TextResult("c1 has ended, with all that it started.")
+    assert await registry.run(session, "/jobs stop c1") == TextResult("Stopped c1 and its child processes.")
     assert running("2913.5") == []
     assert session.working == ""
     assert isinstance(await registry.run(session, "/jobs stop c7"), CommandFailed)
