@@ -208,7 +208,7 @@ def test_older_encodings_are_read_and_told_together(run: Run, notes: Path) -> No
         (notes / name).write_bytes(f"{name}：会议定于三月十二日在上海举行。\n".encode("gbk"))
     (notes / "c.txt").write_bytes("совещание".encode("koi8_r"))
     said = run("knowledge", "add", "notes")
-    assert "Read as GB18030, for it is not UTF-8: notes/a.txt, notes/b.txt." in said.err
+    assert "Read as GB18030, because it is not UTF-8: notes/a.txt, notes/b.txt." in said.err
     assert "notes/c.txt: its text is not UTF-8 (line 1, byte 0), nor surely of another encoding; save it" in said.err
     assert run("knowledge", "show", "a.txt").raw.decode() == "a.txt：会议定于三月十二日在上海举行。\n"
 
@@ -244,7 +244,7 @@ def test_what_left_the_view_is_told_with_the_budget() -> None:
         "Out of view now, because the budget is 400 vision tokens: a, c.",
         "Shown smaller now, because the budget is 400 vision tokens: b.",
         "In view again, or larger: d.",
-        "Nothing is lost: search and recall have all of it.",
+        "Search and recall still find all of it.",
     ]
 
 

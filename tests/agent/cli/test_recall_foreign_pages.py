@@ -14,7 +14,7 @@ from memory.pages.read.reader import read_picture
 from tests.agent.conftest import Run
 
 TEXT = "\n".join(f"Line {n}: the boiler firm asks for 1250 kroner, to be paid in May." for n in range(20))
-NOT_KNOWN = "This page is not known here: nothing vouches for where it comes from."
+NOT_KNOWN = "This page is not in this workspace, so its source cannot be verified."
 
 
 @pytest.fixture

@@ -218,7 +218,7 @@ def test_what_is_forgotten_here_goes_from_the_location_and_the_other_device(run:
     other("sync", "now")
     assert not other("search", "zanzibar", "--json").json["hits"], "one sync there is enough"
     assert run("sync", "now").status == 0
-    assert "nothing holds these words" in other("forget", "zanzibar", "--dry-run").err
+    assert "nothing contains this text" in other("forget", "zanzibar", "--dry-run").err
 
 
 def test_a_location_that_does_not_answer_is_named_and_gone_on_with(run: Run, place: Path) -> None:

@@ -77,19 +77,19 @@ WRONG_PARTS = [
         "[{delete_days: -1}]",
         "entry 1, `delete_days`: -1 is no value. It takes: whole number, at least",
     ),
-    ("retention.rules", "[{label: a}, {foo: 1}]", f"entry 2, `foo`: there is no such field. It takes: {RULE_FIELDS}."),
-    ("retention.rules", "[{label: a}, trip]", "entry 2: 'trip' is no value. It takes: mapping."),
+    ("retention.rules", "[{label: a}, {foo: 1}]", f"entry 2, `foo`: unknown field. Allowed: {RULE_FIELDS}."),
+    ("retention.rules", "[{label: a}, trip]", "entry 2: 'trip' is not valid. Allowed: mapping."),
     (
         "screen.keys",
         "{chat.find: ctrl+o, chat.search: {a: b}}",
-        "`chat.search`: {'a': 'b'} is no value. It takes: text.",
+        "`chat.search`: {'a': 'b'} is not valid. Allowed: text.",
     ),
     (
         "hooks.Stop",
         "[{hooks: [{type: command, command: [1]}]}]",
         "entry 1, `hooks`, entry 1, `command`: [1] is no value.",
     ),
-    ("hooks.Stop", "[{matcher: '*'}]", "entry 1, `hooks`: the field is missing. It takes: list."),
+    ("hooks.Stop", "[{matcher: '*'}]", "entry 1, `hooks`: missing field. Allowed: list."),
 ]
 
 

@@ -74,7 +74,7 @@ def test_times_formats_and_file_names_of_the_program_keep_no_words_from_being_fo
     assert places_of(root, [f"is {said} noon", "zqstays"]) == {}
     assert list((root / "conversations").iterdir()), "a readable copy stays"
     again = run("forget", said, "--dry-run")
-    assert "nothing holds these words" in again.err
+    assert "nothing contains this text" in again.err
     assert run("check").status == 0
 
 

@@ -141,7 +141,7 @@ async def test_what_is_not_there_is_said(workspace: Workspace, tmp_path: Path, s
     session = open_session(workspace, tmp_path, server)
     refused = await registry.run(session, "/forget zqnowhere")
     assert isinstance(refused, CommandFailed)
-    assert "nothing holds these words" in refused.error.message
+    assert "nothing contains this text" in refused.error.message
     assert isinstance(await registry.run(session, "/forget"), CommandFailed)
     await session.close()
 

@@ -121,7 +121,7 @@ def test_they_are_found_and_go(run: Run, root: Path, leave: Callable[[Run, Path]
     assert (done.status, "found 0 times" in done.out) == (0, True), done.err
     assert places_of(root, [WORD, "zqBlomBAStic"]) == {}
     again = run("forget", WORD, "--yes")
-    assert (again.status, "nothing holds these words" in again.err) == (1, True)
+    assert (again.status, "nothing contains this text" in again.err) == (1, True)
     assert run("check").status == 0
 
 
@@ -137,7 +137,7 @@ def test_files_of_the_persons_own_are_named_and_never_denied(run: Run, root: Pat
     (root / "AGENTS.md").write_text(f"Ask {WORD}.\n", "utf-8")
     refused = run("forget", WORD, "--yes")
     assert (refused.status, "AGENTS.md holds it, and is a file of your own" in refused.err) == (1, True)
-    assert "nothing holds these words" not in refused.err
+    assert "nothing contains this text" not in refused.err
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "latin-1"])
@@ -148,7 +148,7 @@ def test_notes_that_cannot_be_read_are_named(run: Run, root: Path, encoding: str
     assert "MEMORY.md holds it, and is a file of your own" in refused.err
     run("-p", f"I said {WORD}.")
     done = run("forget", WORD, "--yes")
-    assert (done.status, "Left, for this file is your own: MEMORY.md" in done.out) == (0, True), done.err
+    assert (done.status, "Not changed, because this file is your own: MEMORY.md" in done.out) == (0, True), done.err
     assert "MEMORY.md" in done.out.splitlines()[-1], "and why it was not read"
 
 
@@ -173,7 +173,7 @@ def test_other_files_beside_the_notes_do_not_keep_a_job_open(run: Run, root: Pat
 
 def test_a_command_without_a_screen_fails_where_nothing_is_found(run: Run) -> None:
     refused = run("-p", "/forget zqnowhere")
-    assert (refused.status, "nothing holds these words" in refused.err) == (1, True)
+    assert (refused.status, "nothing contains this text" in refused.err) == (1, True)
 
 
 def test_accents_are_the_same_composed_and_decomposed(run: Run, root: Path) -> None:

@@ -30,7 +30,7 @@ from tui.session_opener import Opening
 pytestmark = pytest.mark.timeout(60)
 
 FINISHED = "Finished: the forgetting that was begun on "
-LEFT = "Left, for this file is your own: AGENTS.md."
+LEFT = "Not changed, because this file is your own: AGENTS.md."
 
 
 @pytest.fixture
@@ -172,6 +172,6 @@ def test_the_receipt_names_conversations_that_say_the_same(workspace: Workspace)
     asked, _ = (said(memory, talk, None, Role.USER, same) for talk in talks)
     forgetting(memory).begin(plan(memory, named=asked.id))
     (done,) = finish_pending(memory).over
-    stays = f"Stays: the same text, or parts of it, is in “Another” ({talks[1].id}), too."
+    stays = f"Kept: the same text, or parts of it, in “Another” ({talks[1].id})."
     assert stays in receipt_lines(memory, done)
     memory.close()

@@ -114,6 +114,6 @@ def test_each_question_says_what_cannot_be_undone(mode: PermissionMode) -> None:
         for tainted in ("", "https://example.org/"):
             decision = policy.decide(action, tainted=tainted)
             assert decision.verdict is Verdict.ASK
-            assert decision.reason.endswith("It deletes or overwrites files, which /undo cannot bring back.")
+            assert decision.reason.endswith("It deletes or overwrites files, which /undo cannot restore.")
     kept = Policy(RuleSet(), PermissionMode.ASK).decide(structs.replace(action, destroys=False))
     assert "/undo" not in kept.reason

@@ -84,7 +84,7 @@ async def test_escape_stops_the_answer_and_keeps_what_came(open_chat: Any) -> No
         await chat.until(lambda: "Some words" in chat.text)
         await chat.press("escape")
         await chat.quiet()
-        assert "stopped; what came is kept" in chat.text
+        assert "stopped; the partial answer is saved" in chat.text
 
 
 async def test_a_message_sent_while_it_answers_waits_its_turn(open_chat: Any) -> None:

@@ -55,7 +55,7 @@ async def test_a_model_on_this_machine_is_offered_before_a_key() -> None:
     )
     offer = await offered([local, *services(KEYS, ModelSettings())])
     assert offer.spec == "ollama:qwen3"
-    assert offer.text == "ollama:qwen3 answers on this machine. F2 speaks to it, /model lists all 2 found."
+    assert offer.text == "ollama:qwen3 is running on this machine. F2 switches to it, /model lists all 2 found."
 
 
 async def test_one_key_takes_the_offer(open_chat: Open) -> None:

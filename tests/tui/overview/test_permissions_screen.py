@@ -62,7 +62,7 @@ async def test_rules_stand_in_the_order_in_which_they_decide(open_chat: Open, se
         assert [places[label] for label in order] == sorted(places[label] for label in order)
         figures = {row.label: row.figure for row in screen.contents.rows}
         assert [figures[label] for label in order] == ["this project", "this session", "all your projects"]
-        assert "mode ask: reading is free; all else asks." in words(chat)
+        assert "mode ask: reading is allowed; everything else needs confirmation." in words(chat)
 
 
 async def test_a_key_changes_the_mode(open_chat: Open, session: Session) -> None:

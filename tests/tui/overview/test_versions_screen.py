@@ -152,7 +152,7 @@ async def test_the_present_text_is_not_restored_again(open_chat: Open, session: 
     async with open_chat(session=session) as chat:
         await opened(chat)
         await chat.press("r")
-        await chat.until(lambda: "MEMORY.md holds that text already." in seen(chat))
+        await chat.until(lambda: "MEMORY.md already has that text." in seen(chat))
 
 
 async def test_a_version_where_the_file_was_gone_is_no_text_to_restore(open_chat: Open, session: Any) -> None:
