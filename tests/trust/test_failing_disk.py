@@ -159,7 +159,7 @@ def test_an_answer_on_a_disk_that_fills_up_says_so_and_is_stored_once_there_is_r
     with tempfile.TemporaryDirectory(dir="/tmp") as folder:
         seen = on_a_small_disk("tests.trust.full_disk_answer", Path(folder) / "disk")
     assert "failed" not in seen, (list(seen), seen["failed"])
-    assert "The disk is full: this answer is on the screen only, until there is room." in seen["full"]
+    assert "The disk is full: this answer is not saved until there is free space." in seen["full"]
     assert "on the screen only" not in seen["room"].splitlines()[-1]
     assert "your message is kept, its answer is not" in seen["ended"]
     assert "the answer is stored then" in seen["ended"]

@@ -63,4 +63,4 @@ async def test_what_is_in_the_way_is_said(old: Memory, monkeypatch: pytest.Monke
     scheduler = Scheduler([job], tmp_path, lambda: False)
     scheduler.schedule([job])
     await scheduler.idle()
-    assert scheduler.status == "older entries not analysed anew: Another program holds it."
+    assert scheduler.status == "older entries not re-indexed: Another program holds it."

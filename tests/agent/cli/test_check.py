@@ -203,9 +203,9 @@ def changed_file(run: Run, root: Path, tmp_path: Path) -> Run:
 @pytest.mark.parametrize(
     ("what", "where", "words"),
     [
-        ("flipped", "journal.jsonl", "1 line of the journal of checkpoints cannot be read (line 3)"),
-        ("garbage", "journal.jsonl", "1 line of the journal of checkpoints cannot be read (line 1)"),
-        ("no journal", "journal.jsonl", "It is not there, though versions of files are."),
+        ("flipped", "journal.jsonl", "1 line of the checkpoint journal cannot be read (line 3)"),
+        ("garbage", "journal.jsonl", "1 line of the checkpoint journal cannot be read (line 1)"),
+        ("no journal", "journal.jsonl", "It is missing, although file versions exist."),
         ("flipped blob", "blobs", "It is a version of a, which cannot be undone past it."),
         ("missing blob", "blobs", "It is a version of a, which cannot be undone past it."),
         ("a file", "checkpoints", "It is not a folder"),

@@ -56,7 +56,7 @@ def test_an_emptied_journal_is_named_and_a_repair_takes_it_up(
 def test_a_journal_that_is_gone_with_its_versions_is_named(run: Run, journal: Path) -> None:
     journal.unlink()
     shutil.rmtree(journal.parent / "blobs")
-    assert "journal.jsonl: It is not there any more." in run("check").out
+    assert "journal.jsonl: It no longer exists." in run("check").out
     assert run("check", "--repair").status == 1
     assert run("check").status == 0
 

@@ -54,7 +54,7 @@ async def test_undo_shows_which_files_it_took_back_and_redo_makes_them_again(ses
     await say(session, "second", notes="one\ntwo\n", more="x\n")
     text = shown(await registry.run(session, "/undo"))
     assert "1 file restored, 1 deleted" in text
-    assert "`more` deleted, because it was made then" in text
+    assert "`more` deleted, because it was created then" in text
     assert "`notes` +0 −1" in text
     assert files(session) == {"notes": "one\n"}
     assert "2 files restored" in shown(await registry.run(session, "/redo"))
@@ -74,7 +74,7 @@ async def test_undo_names_an_earlier_turn_and_asks(session: Session) -> None:
     assert proposal.title == "Undo the changes of an earlier turn"
     (name, which), *rows = proposal.rows
     assert name == "turn" and which.startswith("“Write the 茶 notes”, ") and "2 messages before your last one" in which
-    assert rows == [("delete", "notes: deleted, because it was made then")]
+    assert rows == [("delete", "notes: deleted, because it was created then")]
     assert files(session) == {"notes": "one\n"}, "nothing is done before the answer"
     shown(await carry_out(proposal))
     assert files(session) == {}
@@ -86,8 +86,8 @@ async def test_undo_asks_where_the_person_edited_in_between(session: Session) ->
     proposal = await registry.run(session, "/undo")
     assert isinstance(proposal, Proposal)
     assert proposal.rows == (
-        ("keep", "notes: stays as it is, it was made by a tool and changed since"),
-        ("delete", "more: deleted, because it was made then"),
+        ("keep", "notes: stays as it is, it was created by a tool and changed since"),
+        ("delete", "more: deleted, because it was created then"),
     )
     assert files(session) == {"more": "x\n", "notes": "mine\n"}, "nothing is done before the answer"
     assert "1 file left as edited" in shown(await carry_out(proposal))
@@ -313,7 +313,7 @@ async def test_a_rewind_of_both_is_told_without_markdown_and_a_backtick_does_not
     shown(await registry.run(session, "/redo"))
     outcome = await registry.run(session, f"/rewind {second} both")
     assert isinstance(outcome, SessionSwitched)
-    assert "- no`tes deleted, because it was made then" in outcome.notice
+    assert "- no`tes deleted, because it was created then" in outcome.notice
 
 
 async def test_undo_of_a_new_file_says_that_it_is_deleted(session: Session) -> None:

@@ -89,7 +89,7 @@ async def test_a_location_that_is_away_is_named_and_the_next_chat_goes_on(
     session = opened(root, tmp_path, place)
     session.begin_background()
     await session.background.idle()
-    assert "forgotten words are still at a location" in session.background.status
+    assert "forgotten text is still at a location" in session.background.status
     await session.close()
     away.rename(place)
     assert places_of(place, [WORD])

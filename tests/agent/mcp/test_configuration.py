@@ -71,7 +71,7 @@ def test_the_facts_show_the_command_line_and_no_value() -> None:
     assert configured(raw).facts == (
         "It runs: uvx 'a server' '$(x)'",
         "In the folder x",
-        "It gets the variables: API_KEY, B=${HOME_KEY}",
+        "It receives the variables: API_KEY, B=${HOME_KEY}",
     )
 
 

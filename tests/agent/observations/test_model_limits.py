@@ -127,7 +127,7 @@ async def test_at_the_cap_the_rules_alone_observe_and_the_person_is_told_once(
     await say(session, server, f"Again. {LONG}")
     seen = await say(session, server, f"We decided to keep SQLite. {LONG}")
     (warning,) = [event.text for event in seen if isinstance(event, Notice)]
-    assert "4,001 of 5,000 tokens were used today (observe.tokens_a_day)" in warning
+    assert "4,001 of 5,000 tokens used today (observe.tokens_a_day)" in warning
     assert len(asked(observer)) == 1
     assert not [event for event in await say(session, server, "Thanks!") if isinstance(event, Notice)]
     assert "rules" in made(session).values()

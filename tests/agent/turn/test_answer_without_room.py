@@ -107,7 +107,7 @@ async def test_a_whole_answer_is_stored_whole_with_its_mirror_once_there_is_room
     await room_again(session)
     ((answer, text),) = await answers(session)
     assert (answer.seq, answer.complete, text) == (before.seq, True, WHOLE)
-    assert told == ["There is room again: the answer that was on the screen only is stored."]
+    assert told == ["There is free space again: the unsaved answer is now stored."]
     await session.background.idle()
     (mirror,) = workspace.conversations.glob("*.md")
     assert "word39 " in mirror.read_text("utf-8")

@@ -49,7 +49,8 @@ async def test_turns_of_another_window_are_told_once(windows: Windows) -> None:
     seen = await turn(first, "Where is the boiler?")
     (told,) = _told(seen)
     assert told == (
-        "This conversation went on in another window: 4 messages. It is in the context now; /tree shows it."
+        "This conversation continued in another window: 4 messages. The new messages are now in the "
+        "context; /tree shows them."
     )
     notice = next(event for event in seen if isinstance(event, Notice) and event.entries)
     shown = [first.memory.passage(first.memory.conversations.entry(seq)).text for seq in notice.entries]
@@ -88,7 +89,7 @@ async def test_a_compaction_and_an_undo_of_another_window_are_told(windows: Wind
     first, second = windows
     await second.compaction.run()
     (told,) = _told(await turn(first, "Where is the boiler?"))
-    assert told == "This conversation was changed in another window: a compaction. It holds here too."
+    assert told == "This conversation was changed in another window: a compaction. The change applies here, too."
     await second.compaction.undo()
     (told,) = _told(await turn(first, "And the meter?"))
     assert "another window: an undone compaction." in told

@@ -369,6 +369,6 @@ async def test_no_model_is_asked_for_a_summary_when_the_day_s_cap_is_reached(
     summariser.budget = SpendingBudget(capped, FakeSpending(spent(900)), FakeClock())
     written = await summariser.write(task())
     assert "Hotel Aurora" in written.text
-    assert "900 tokens were used today, and 500 are the most (models.daily_tokens)" in written.warning
+    assert "the limit is 900 tokens were used today, and 500 (models.daily_tokens)" in written.warning
     assert written.usage is None
     assert not server.posts

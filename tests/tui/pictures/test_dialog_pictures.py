@@ -144,7 +144,7 @@ async def test_a_forgetting_is_asked_for_with_its_plan(picture: Picture) -> None
 
 
 async def test_a_limit_that_was_reached(picture: Picture) -> None:
-    await picture(pushing(lambda: GoOnScreen("50 calls in this turn. Go on for another 50?")))
+    await picture(pushing(lambda: GoOnScreen("50 calls in this turn. Continue for another 50?")))
 
 
 async def test_a_line_with_its_scope(picture: Picture) -> None:

@@ -82,7 +82,7 @@ def test_no_process_is_left_behind(commands: Commands, how: str, when: str) -> N
 def test_what_is_left_is_counted(commands: Commands) -> None:
     number = sleeper()
     told = run(commands, f"sleep {number} & setsid sleep {number} & echo x")
-    assert "2 processes that it left running ended with it" in told
+    assert "2 child processes left running were stopped" in told
     assert running(number) == []
 
 

@@ -246,7 +246,7 @@ def test_the_question_says_how_it_would_run(make_commands: MakeCommands, command
     assert RunCommand(commands).action({"command": "curl x"}).circumstances.startswith("No sandbox: it can write any")
     assert RunCommand(commands).action({"command": "curl x"}).is_from_network
     background = RunCommand(commands).action({"command": "curl x", "background": True})
-    assert background.circumstances.endswith("It goes on in the background, without a time limit.")
+    assert background.circumstances.endswith("It keeps running in the background, without a time limit.")
     confined = make_commands(sandbox=True)
     action = RunCommand(confined).action({"command": "curl x"})
     if confined.sandbox.state.no_network:
