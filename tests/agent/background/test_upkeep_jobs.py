@@ -100,7 +100,7 @@ def test_a_fault_is_said_once_and_stays_recorded(
     job = SampleJob(memory, CheckSettings(), clock, news)
     run(job)
     (sentence,) = news.take()
-    assert f"What is stored is damaged: entry {name}." in sentence
+    assert f"Stored data is damaged: entry {name}." in sentence
     assert "`palimpsest check --repair` mends" in sentence
     clock.advance(7 * DAY)
     run(job)

@@ -29,7 +29,7 @@ def test_files_of_the_project_that_were_edited_since_are_in_the_log(run: Run, ro
     edit(root, "Be brief.\n", "AGENTS.md")
     assert run("memory", "log", "AGENTS.md", "--json").json["versions"][0]["reason"] in {
         "by hand",
-        "found when the versions began",
+        "found when versions were first saved",
     }
 
 

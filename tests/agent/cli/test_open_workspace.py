@@ -109,7 +109,7 @@ def test_a_lost_database_is_told_loudly_as_long_as_its_packs_are_unknown(run: Ru
             path.unlink()
     for words in (("search", "owl"), ("-p", "hello"), ("search", "owl")):
         said = run(*words)
-        assert "1 pack of archived pages stands" in said.err
+        assert "1 pack of archived pages is" in said.err
     checked = run("check", "--json")
     assert checked.status == 1
     (problem,) = checked.json["problems"]

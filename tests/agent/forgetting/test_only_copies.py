@@ -98,15 +98,15 @@ def in_other_letters(run: Run, root: Path) -> None:
 
 
 WAYS: dict[Callable[[Run, Path], None], str] = {
-    removed_by_hand: "old versions of your files",
-    replaced_by_the_program: "old versions of your files",
-    a_file_that_is_gone: "old versions of your files",
-    instructions: "old versions of your files",
+    removed_by_hand: "earlier versions of your files",
+    replaced_by_the_program: "earlier versions of your files",
+    a_file_that_is_gone: "earlier versions of your files",
+    instructions: "earlier versions of your files",
     a_checkpoint: "checkpoints of files that tools changed",
     a_prompt_and_a_draft: "typed prompts",
     a_kept_mirror: "copies from before a change",
     an_old_title: "rows of the database, such as an old title or label",
-    in_other_letters: "old versions of your files",
+    in_other_letters: "earlier versions of your files",
 }
 
 

@@ -81,7 +81,9 @@ def test_a_newer_store_is_refused_and_left_alone(database: Path) -> None:
     run(db, "CREATE TABLE moods (name TEXT) STRICT")
     run(db, "PRAGMA user_version = 99")
     db.close()
-    with pytest.raises(CannotOpen, match=f"It has schema 99; this program knows schemas up to {released()[-1].number}"):
+    with pytest.raises(
+        CannotOpen, match=f"It has schema 99; this version supports schemas up to {released()[-1].number}"
+    ):
         open_store(database)
     db = apsw.Connection(str(database))
     assert pragma(db, "user_version") == 99

@@ -55,7 +55,7 @@ def test_a_damaged_copy_is_named_and_written_anew(key: Path, harm: str) -> None:
     HARMS[harm](copy)
     assert secret_at(key, make=True) == key.read_bytes()
     assert [damage.file for damage in secret_damages(key)] == ["secret.copy"]
-    assert repaired(key) == (["secret.copy: the key of hashes was written anew."], [], ["secret.key", "secret.copy"])
+    assert repaired(key) == (["secret.copy: the hash key was rewritten."], [], ["secret.key", "secret.copy"])
     assert copy.read_bytes() == whole
 
 

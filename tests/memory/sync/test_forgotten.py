@@ -163,7 +163,7 @@ def test_a_location_that_was_removed_is_not_told(desk: Laptop, laptop: Laptop, p
     assert receipt.left == ()
     (removed,) = (line for line in receipt.lines if "is no location of this workspace any more" in line)
     assert removed.startswith(f"{place} ")
-    assert "devices that sync there keep what they took of it, and nothing tells them." in removed
+    assert "devices that sync there keep their copies and are not informed." in removed
     assert pending_locations(laptop.memory) == ()
 
 

@@ -71,7 +71,7 @@ def test_what_text_recognition_read_is_approximate_there_too(
     (hit,) = laptop.memory.search.query(Query(text="gurnard")).hits
     assert hit.trust is Trust.APPROXIMATE
     assert laptop.memory.passage(laptop.memory.cold.entry(hit.entry)).warnings == (
-        "Text recognition read it from a picture: nothing vouches for its words.",
+        "It was read from a picture by OCR, so its text cannot be verified.",
     )
 
 

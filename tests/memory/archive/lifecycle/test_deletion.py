@@ -245,7 +245,7 @@ def test_on_a_full_disk_a_deletion_says_that_it_is_noted_and_is_finished_when_th
         with pytest.raises(StoreFull) as told:
             memory.vault.delete_conversation(seq)
     assert told.value.message == (
-        "The deletion is noted, and could not be finished: the disk is full. The words are still on it."
+        "The deletion is recorded but not finished, because the disk is full. The text is still on it."
     )
     assert "Nothing of this was written" not in str(told.value)
     assert "The boiler" in titles(memory)

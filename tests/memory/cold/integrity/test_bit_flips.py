@@ -56,7 +56,7 @@ def test_a_flipped_bit_is_found_shown_and_put_back(talk: ColdStore, flip: str) -
 def test_an_unknown_role_is_named_as_what_it_was(talk: ColdStore) -> None:
     talk.write(lambda db: run(db, FLIPS["role"]))
     (problem,) = talk.check()
-    assert problem.message == "A bit flipped in its role: it says “uses” where “user” was stored."
+    assert problem.message == "A bit flipped in its role: “uses” instead of “user”."
     assert (talk.entry(1).role, talk.entry(1).damaged) == (Role.USER, ("role",))
 
 
