@@ -168,7 +168,7 @@ def test_the_id_of_an_imported_conversation_is_named_with_what_forgets_all_of_it
     assert refused.status == 1
     assert sentence.format("c1", "c1") in " ".join(refused.err.split())
     assert sentence.format("zqday", "zqday") in run("forget", "zqday", "--dry-run").out
-    assert "forgets all of it" not in run("forget", "beach", "--dry-run").out
+    assert "deletes all of it" not in run("forget", "beach", "--dry-run").out
     assert "”, 1 entry\n" in run("forget", "--conversation", "c1", "--dry-run").out
     assert run("forget", "--conversation", "c1", "--yes").status == 0
     assert places_of(root, [STAYS]) == {}

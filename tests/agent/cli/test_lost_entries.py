@@ -148,7 +148,7 @@ def test_a_lost_page_s_entry_comes_back_from_the_mirror_to_the_letter(
         parity.unlink()
     ran = run("check", "--repair")
     assert ran.status == 0, ran.out
-    assert "came back from where it also stands" in ran.out
+    assert "restored from another copy" in ran.out
     assert exported(run) == mirrored
 
 

@@ -40,7 +40,7 @@ def test_words_are_the_focus_and_the_label_has_its_option(line: str, arguments: 
     [
         ("--older-than 3y", "--older-than is none of them"),
         ("the parser --label", "--label needs"),
-        ("--undo the parser", "takes no words"),
+        ("--undo the parser", "/compact --undo undoes the latest compaction"),
         ("parser " * 40, "200 characters at most"),
     ],
 )

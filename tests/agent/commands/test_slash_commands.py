@@ -150,7 +150,7 @@ async def test_archiving_says_first_what_it_will_do_and_does_that(session: Sessi
     assert archive.pages == asked.pages
     assert f"{archive.text_tokens:,} tokens of their own text" in rows["leaves"]
     assert f"{archive.vision_tokens:,} vision tokens" in rows["becomes"]
-    assert "each read back and compared" in told
+    assert "all verified" in told
     assert f"{archive.text_tokens:,} tokens of text" in told
     assert [archive.label for archive in session.memory.vault.archives()] == ["Spring plans"]
     outlook = rows["request"]
@@ -249,7 +249,10 @@ async def test_the_context_and_the_status_are_told(session: Session) -> None:
         assert f"| {layer} |" in shown
     status = said(await registry.run(session, "/status"))
     assert "offline" in status and status.startswith("- workspace: ")
-    assert f"- project: `{session.project.root}`\n- mode: ask (reading is free; all else asks)\n" in status
+    assert (
+        f"- project: `{session.project.root}`\n- mode: ask (reading is allowed; everything else needs confirmation)\n"
+        in status
+    )
     hit = await searched(session, "/search hello")
     assert isinstance(hit, Choices) and hit.items[0].detail.endswith(" · exact")
 
@@ -261,7 +264,7 @@ async def test_a_conversation_held_with_another_model_says_so(session: Session) 
     await registry.run(session, "/model openai:x@http://127.0.0.1:9/v1")
     taken = await registry.run(session, f"/resume {session.conversation.id}")
     assert isinstance(taken, SessionSwitched)
-    assert taken.notice.startswith("This conversation was held with offline; you speak to openai:x@")
+    assert taken.notice.startswith("This conversation used offline; you are now using openai:x@")
     assert taken.notice.endswith("/model offline goes back.")
 
 

@@ -116,9 +116,9 @@ def test_they_are_found_and_go(run: Run, root: Path, leave: Callable[[Run, Path]
     shown = run("forget", WORD, "--dry-run", "--json")
     assert shown.status == 0, shown.err
     assert WAYS[leave] in shown.json["copies"]
-    assert "Only copies hold it: " in run("forget", WORD, "--dry-run").out
+    assert "Only copies contain it: " in run("forget", WORD, "--dry-run").out
     done = run("forget", WORD, "--yes")
-    assert (done.status, "found 0 times" in done.out) == (0, True), done.err
+    assert (done.status, "no occurrences left in Palimpsest's files" in done.out) == (0, True), done.err
     assert places_of(root, [WORD, "zqBlomBAStic"]) == {}
     again = run("forget", WORD, "--yes")
     assert (again.status, "nothing contains this text" in again.err) == (1, True)
@@ -127,7 +127,7 @@ def test_they_are_found_and_go(run: Run, root: Path, leave: Callable[[Run, Path]
 
 def test_a_note_that_is_gone_is_forgotten_by_its_name(run: Run, root: Path) -> None:
     a_file_that_is_gone(run, root)
-    assert "lines in old versions of it; the file is gone" in run("forget", "memory/c.md", "--dry-run").out
+    assert "lines in old versions of it; the file no longer exists" in run("forget", "memory/c.md", "--dry-run").out
     assert run("forget", "memory/c.md", "--yes").status == 0
     assert places_of(root, [WORD]) == {}
     assert run("forget", "memory/c.md", "--yes").status == 1
@@ -136,7 +136,7 @@ def test_a_note_that_is_gone_is_forgotten_by_its_name(run: Run, root: Path) -> N
 def test_files_of_the_persons_own_are_named_and_never_denied(run: Run, root: Path) -> None:
     (root / "AGENTS.md").write_text(f"Ask {WORD}.\n", "utf-8")
     refused = run("forget", WORD, "--yes")
-    assert (refused.status, "AGENTS.md holds it, and is a file of your own" in refused.err) == (1, True)
+    assert (refused.status, "AGENTS.md contains it and is your own file" in refused.err) == (1, True)
     assert "nothing contains this text" not in refused.err
 
 
@@ -144,8 +144,8 @@ def test_files_of_the_persons_own_are_named_and_never_denied(run: Run, root: Pat
 def test_notes_that_cannot_be_read_are_named(run: Run, root: Path, encoding: str) -> None:
     (root / "MEMORY.md").write_bytes(f"- {WORD} é\n".encode(encoding))
     refused = run("forget", WORD, "--yes")
-    assert (refused.status, "Not read: " in refused.err, "MEMORY.md" in refused.err) == (1, True, True)
-    assert "MEMORY.md holds it, and is a file of your own" in refused.err
+    assert (refused.status, "Not searched: " in refused.err, "MEMORY.md" in refused.err) == (1, True, True)
+    assert "MEMORY.md contains it and is your own file" in refused.err
     run("-p", f"I said {WORD}.")
     done = run("forget", WORD, "--yes")
     assert (done.status, "Not changed, because this file is your own: MEMORY.md" in done.out) == (0, True), done.err
@@ -161,7 +161,7 @@ def test_notes_that_are_no_file_are_named(run: Run, root: Path, kind: str) -> No
         (root.parent / "mine.md").write_text(f"- {WORD}\n", "utf-8")
         (root / "MEMORY.md").symlink_to(root.parent / "mine.md")
     refused = run("forget", WORD, "--yes")
-    assert (refused.status, "Not read: " in refused.err) == (1, True), refused.err
+    assert (refused.status, "Not searched: " in refused.err) == (1, True), refused.err
 
 
 def test_other_files_beside_the_notes_do_not_keep_a_job_open(run: Run, root: Path) -> None:

@@ -98,7 +98,7 @@ def test_it_asks_in_auto_unless_a_rule_allows_it() -> None:
     action = Action(tool="run_command", access=Access.RUN, summary=f"run {line}", subject=line, destroys=True)
     auto = Policy(RuleSet(), PermissionMode.AUTO, sandboxed=True)
     decision = auto.decide(action)
-    assert decision.verdict is Verdict.ASK and "/undo cannot bring back" in decision.reason
+    assert decision.verdict is Verdict.ASK and "which /undo cannot restore" in decision.reason
     assert not decision.asks_always
     assert auto.decide(structs.replace(action, destroys=False)).verdict is Verdict.ALLOW
     auto.rules.add(parse_rule(Verdict.ALLOW, "run_command(rm -rf build)"))

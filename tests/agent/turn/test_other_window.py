@@ -101,7 +101,7 @@ async def test_a_branch_of_another_window_is_told(windows: Windows) -> None:
     await second.branch.branch_from(entry.id)
     await turn(second, "Asked differently")
     (told,) = _told(await turn(first, "Where is the boiler?"))
-    assert "2 messages shown here are not in the context any more, and 2 messages of the other branch are" in told
+    assert "2 messages shown here are no longer in the context, and 2 messages of the other branch are" in told
     assert "/tree" in told
 
 
@@ -111,7 +111,7 @@ async def test_a_message_that_is_rewritten_begins_its_branch_all_the_same(window
     await first.branch.branch_from(entry.id)
     await turn(second, "And the meter?")
     (told,) = _told(await turn(first, "Asked differently"))
-    assert "Your message begins a branch all the same" in told
+    assert "Your message starts a new branch anyway" in told
     assert first.branch.rewritten is None
 
 
@@ -130,10 +130,10 @@ async def test_compact_without_a_question_and_its_undo_tell_in_the_result(window
     outcome: Outcome = await registry.run(first, "/compact --yes")
     assert isinstance(outcome, Proposal) and outcome.confirmed
     outcome = await outcome.run(lambda _: None)
-    assert isinstance(outcome, TextResult) and "went on in another window: 2 messages" in outcome.markdown
+    assert isinstance(outcome, TextResult) and "continued in another window: 2 messages" in outcome.markdown
     await turn(second, "And the key?")
     outcome = await registry.run(first, "/compact --undo")
-    assert isinstance(outcome, TextResult) and "went on in another window: 2 messages" in outcome.markdown
+    assert isinstance(outcome, TextResult) and "continued in another window: 2 messages" in outcome.markdown
 
 
 async def test_a_conversation_that_another_window_deletes_in_a_turn_ends_it_with_an_error(

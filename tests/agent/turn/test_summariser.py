@@ -204,7 +204,7 @@ async def test_the_extract_stands_in_with_one_sentence_why(
     server.plays(reply)
     written = await summariser.write(task())
     assert written.text == task().extract()
-    assert why in written.warning and "sentences of the turns, and not by openai:writer" in written.warning
+    assert why in written.warning and "extracted sentences, not written by openai:writer" in written.warning
 
 
 async def test_a_silent_model_is_given_up_after_the_time_of_every_answer(server: Loopback) -> None:

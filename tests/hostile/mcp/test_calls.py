@@ -89,7 +89,7 @@ def test_programs_that_cannot_be_started_fail_with_their_names(hostile: Hostile,
 CALLS_THAT_FAIL = {
     "call_hangs": "did not respond within 1.5 s",
     "call_hangs_and_ignores_sigterm": "did not respond within 1.5 s",
-    "dies": "exited with status .*segmentation fault of sorts.*may have had effects",
+    "dies": "exited with status .*segmentation fault of sorts.*The call may still have had effects",
     "stops_reading": "did not respond within 1.5 s",
     "huge": "more than 8 MB",
     "nested_result": "answered with an error: what cannot be read",
@@ -173,8 +173,8 @@ def test_a_server_that_died_is_started_again_a_few_times_only(hostile: Hostile) 
         with pytest.raises(ToolFailure) as failure:
             running.call("bad__echo")
         messages.append(failure.value.message)
-    assert all("may have had effects" in message for message in messages[:3])
-    assert "ended 3 times and is not started again" in messages[3]
+    assert all("The call may still have had effects" in message for message in messages[:3])
+    assert "exited 3 times and is not restarted" in messages[3]
     notices = running.take()
     assert "cannot be used" in notices[0]
     assert "gone: bad__echo" in notices[1]

@@ -165,7 +165,7 @@ def test_a_store_of_another_shape_whose_number_is_too_low_is_damaged(database: P
     run(db, "CREATE TABLE moods (name TEXT) STRICT")
     run(db, "PRAGMA user_version = 9")
     db.close()
-    with pytest.raises(Damaged, match="cannot be brought from schema 9"):
+    with pytest.raises(Damaged, match="cannot be migrated from schema 9"):
         open_store(database)
     assert put_right(database, database.parent / "kept") == ""
 

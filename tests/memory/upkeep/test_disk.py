@@ -65,7 +65,7 @@ def test_it_names_what_takes_the_room_and_what_is_made_again(filled: Workspace) 
 def test_little_free_space_is_a_warning_of_its_own(filled: Workspace) -> None:
     use = measure(filled, lambda _: 10 * MEGABYTE)
     low = disk_warning(use, DiskSettings(budget_mb=0, free_mb=11), advice="")
-    assert low.startswith("Only 10.0 MB are free on the workspace's disk")
+    assert low.startswith("Only 10.0 MB free on the workspace's disk")
     assert disk_warning(use, DiskSettings(budget_mb=0, free_mb=10), advice="") == ""
     unknown = measure(filled, lambda _: None)
     assert disk_warning(unknown, DiskSettings(budget_mb=0, free_mb=11), advice="") == ""

@@ -202,7 +202,7 @@ def test_a_workspace_that_another_process_writes_is_told_as_that(
 ) -> None:
     by_model(memory, "one")
     monkeypatch.setattr("memory.hot.lock._SECONDS", 0.1)
-    with FileLock(workspace.hot_lock), pytest.raises(TemporaryFailure, match="Another Palimpsest has held"):
+    with FileLock(workspace.hot_lock), pytest.raises(TemporaryFailure, match="Another Palimpsest process has locked"):
         memory.restorer.undo()
     assert "one" in workspace.memory_md.read_text("utf-8")
 

@@ -153,7 +153,7 @@ def test_two_texts_that_changed_places_are_not_given_for_each_other(tmp_path: Pa
     first.write_bytes(second.read_bytes())
     second.write_bytes(body)
     for name in names:
-        with pytest.raises(Damaged, match="does not hold what its name says"):
+        with pytest.raises(Damaged, match="does not match its name"):
             objects.get(name)
 
 

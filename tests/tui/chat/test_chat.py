@@ -243,7 +243,7 @@ async def test_a_found_model_is_offered_and_f2_takes_it(open_chat: Any) -> None:
 
     session = FakeSession(lambda text: answer(text), models=[Found()], spec="offline")
     async with open_chat(session=session) as chat:
-        await chat.until(lambda: "answers on this machine" in chat.text)
+        await chat.until(lambda: "is running on this machine" in chat.text)
         await chat.press("f2")
         await chat.until(lambda: chat.session.profile.name.startswith("openai:qwen3"))
         await chat.quiet()

@@ -97,7 +97,7 @@ async def test_a_message_that_the_turn_took_and_could_not_store_is_in_the_prompt
     open_chat: Any, session: Session, server: Loopback, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object, **__: object) -> None:
-        raise StoreFull("No space is left", "Nothing of this was written.")
+        raise StoreFull("No space is left", "Nothing was written.")
 
     plays(server, stalled("Black tea "))
     async with open_chat(session=session) as screen:

@@ -327,8 +327,8 @@ async def test_the_newest_mode_alone_is_explained_and_not_for_long(
         await chat.until(lambda: "edits in the project are allowed; commands need confirmation." in chat.seen[-1])
         assert "mode edit" in chat.seen[-1]
         assert not any("read-only" in line for line in chat.seen)
-        assert not any("commands ask" in line for line in chat.seen[:-1])
-        await chat.until(lambda: "commands ask" not in chat.seen[-1])
+        assert not any("commands need confirmation" in line for line in chat.seen[:-1])
+        await chat.until(lambda: "commands need confirmation" not in chat.seen[-1])
         assert "mode edit" in chat.seen[-1]
 
 
@@ -351,4 +351,4 @@ async def test_each_mode_is_explained_whole_beside_its_name_at_80_columns(open_c
         assert f"mode {mode}" in chat.seen[-1].lower()
         assert "…" not in chat.seen[-1]
         if mode is PermissionMode.AUTO:
-            assert "what deletes asks" in chat.seen[-1]
+            assert "deleting needs confirmation" in chat.seen[-1]

@@ -63,7 +63,7 @@ async def test_enter_does_it_page_by_page_and_shows_the_receipt(open_chat: Any) 
         chat.session.gate.release()
         await chat.quiet()
         assert "12 older turns (24 entries) left for 3 pages of the archive" in chat.text
-        assert "3 pages, each read back and compared" in chat.text
+        assert "3 pages, read back and verified" in chat.text
         assert "They are archived as “Spring”." in " ".join(chat.text.split())
         assert "archiving" not in chat.seen[-1]
 

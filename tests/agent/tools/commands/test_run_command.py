@@ -251,7 +251,7 @@ def test_the_question_says_how_it_would_run(make_commands: MakeCommands, command
     action = RunCommand(confined).action({"command": "curl x"})
     if confined.sandbox.state.no_network:
         assert action.circumstances.startswith(
-            "In the sandbox: it writes to the project and temporary folders only, no net"
+            "In the sandbox: it can only write to the project and temporary folders, no net"
         )
         assert not action.is_from_network
         assert RunCommand(confined).action({"command": "curl x", "sandbox": False}).is_from_network
