@@ -87,7 +87,7 @@ def compact_arguments(rest: str) -> CompactArguments:
     if len(focus) > MOST_FOCUS:
         raise Misuse(
             "Too long for a focus",
-            f"The focus of /compact has {MOST_FOCUS} characters; the maximum is {len(focus):,}.",
+            f"The focus of /compact has {len(focus):,} characters; the maximum is {MOST_FOCUS}.",
             "/compact the parser and its tests",
         )
     return CompactArguments(focus, name, sure, undo)

@@ -90,7 +90,7 @@ async def test_undo_asks_where_the_person_edited_in_between(session: Session) ->
         ("delete", "more: deleted, because it was created then"),
     )
     assert files(session) == {"more": "x\n", "notes": "mine\n"}, "nothing is done before the answer"
-    assert "1 file left as edited" in shown(await carry_out(proposal))
+    assert "1 file not restored because of later edits" in shown(await carry_out(proposal))
     assert files(session) == {"notes": "mine\n"}
 
 
@@ -117,8 +117,8 @@ async def test_rewind_lists_the_messages_with_the_files_changed_since(session: S
     assert isinstance(choices, Choices)
     assert [(item.label, item.detail.partition(" · ")[2]) for item in choices.items] == [
         ("third", "no files changed after it"),
-        ("second", "2 files changed since"),
-        ("first", "2 files changed since"),
+        ("second", "2 files changed after it"),
+        ("first", "2 files changed after it"),
     ]
     what = await registry.run(session, f"{choices.command} {first}")
     assert isinstance(what, Choices)
@@ -178,7 +178,7 @@ async def test_a_rewind_that_was_redone_by_hand_is_not_redone_again(session: Ses
     await registry.run(session, "/redo")
     await carry_out(await registry.run(session, "/undo"))  # which is a newer reversal
     outcome = await registry.run(session, "/branch back")
-    assert isinstance(outcome, SessionSwitched) and "The files stay" in outcome.notice
+    assert isinstance(outcome, SessionSwitched) and "The files were not restored" in outcome.notice
     assert files(session) == {"notes": "one\n"}
 
 
@@ -195,7 +195,7 @@ async def test_rewind_says_what_it_does_not_know(session: Session) -> None:
     first = await say(session, "first")
     assert isinstance(await registry.run(session, "/rewind e_nothing"), CommandFailed)
     assert isinstance(await registry.run(session, f"/rewind {first} all"), CommandFailed)
-    assert "No file was changed" in shown(await registry.run(session, f"/rewind {first} files"))
+    assert "No tool changed a file" in shown(await registry.run(session, f"/rewind {first} files"))
 
 
 async def test_undo_works_in_a_later_session(session: Session, workspace: Workspace) -> None:
@@ -281,7 +281,7 @@ async def test_undo_goes_on_after_a_turn_of_which_nothing_can_be_restored(sessio
     await say(session, "first", notes="one\n")
     await say(session, "second", more="x\n")
     (session.project.root / "more").write_text("mine\n")
-    assert "count as taken back" in shown(await registry.run(session, "/undo"))
+    assert "now count as undone" in shown(await registry.run(session, "/undo"))
     outcome = await carry_out(await registry.run(session, "/undo"))
     assert "1 file deleted" in shown(outcome)
     assert isinstance(outcome, TextResult)
@@ -301,7 +301,7 @@ async def test_a_version_that_could_not_be_kept_is_named_in_the_checkpoint(
     (session.project.root / "notes").write_text("mine\n")
     monkeypatch.setattr("agent.checkpoints.restore.keep_beside", is_full)
     text = shown(await carry_out(await registry.run(session, "/undo")))
-    assert "1 file deleted, 1 file left as edited" in text
+    assert "1 file deleted, 1 file not restored because of later edits" in text
     assert "could not be saved next to it (No space left on device)" in text
     assert (session.checkpoints.folder / text.split("the zstd file `")[1].split("`")[0]).is_file()
 

@@ -3,7 +3,7 @@
 from agent.commands.tables import report_markdown, savings_sentences
 from context.report import ArchiveUsage, ContextReport, LayerReport, PageUsage, SourceReport, archive_of
 
-SENT = "including what was recalled for them,"
+SENT = "older messages, including what was recalled for them"
 
 
 def report(**given: object) -> ContextReport:

@@ -118,7 +118,7 @@ async def test_an_imported_conversation_of_that_id_is_named_as_what_stays(
     )
     outcome = await registry.run(session, "/forget zqday")
     assert isinstance(outcome, Proposal)
-    (stays,) = [sentence for what, sentence in outcome.rows if what == "stays" and "The conversation of" in sentence]
+    (stays,) = [sentence for what, sentence in outcome.rows if what == "stays" and "The conversation with" in sentence]
     assert "forget --conversation zqday" in stays and "has 1 entry" in stays
     await session.close()
 

@@ -72,7 +72,7 @@ async def test_the_chat_takes_it_from_there_at_once(
     await session.close()
     assert places_of(place, [WORD]) == {}
     assert {file.name for file in place.glob("*.segment")} != files
-    assert "sync now` there takes it" in notice
+    assert "sync now` there." in notice
     assert "could not" not in notice
     assert places_of(place, ["boiler"]), "the rest stays there"
 

@@ -19,7 +19,7 @@ def test_a_note_and_a_file_of_knowledge_lose_the_words_in_their_names(run: Run, 
     run("knowledge", "add", str(tmp_path / "zqvorn.txt"))
     run("memory", "list")
     shown = run("forget", "zqvorn", "--dry-run").out
-    assert "memory/zqvornNAME.md becomes memory/note-" in shown
+    assert "renamed: memory/zqvornNAME.md to memory/note-" in shown
     done = run("forget", "zqvorn", "--yes")
     assert done.status == 0
     assert places_of(root, ["zqvorn"]) == {}

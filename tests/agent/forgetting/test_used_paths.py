@@ -73,7 +73,7 @@ def test_nobody_is_sent_to_delete_a_part_of_the_store(
     monkeypatch.setattr("memory.forget.job.scan_workspace", lambda _: ScanResult(1, 1, (place,)))
     assert run("forget", "zqvorn", "--yes").status == 75
     ended = run("forget")
-    assert (ended.status, place in ended.err, "delete" in ended.err) == (1, True, False)
+    assert (ended.status, place in ended.err, "delete it" in ended.err) == (1, True, False)
 
 
 def test_the_name_of_a_device_is_taken_out_here_and_at_the_location(run: Run, root: Path, tmp_path: Path) -> None:
