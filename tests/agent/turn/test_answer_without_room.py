@@ -99,7 +99,7 @@ async def test_a_whole_answer_is_stored_whole_with_its_mirror_once_there_is_room
     assert isinstance(failed := seen[-1], TurnFailed)
     assert "your message is saved," in failed.message
     assert "the answer is then stored" in failed.hint
-    assert failed.hint.endswith("/retry asks again.")
+    assert failed.hint.endswith("/retry tries again.")
     await session.background.idle()
     assert session.working == UNSTORED
     ((before, _),) = await answers(session)

@@ -106,7 +106,7 @@ async def test_where_no_window_is_stated_one_step_down_is_taken(
     seen = await fill(session)
     overflow = only(seen, ContextOverflowed)
     assert not overflow.stated and WINDOW / 2 < overflow.window < 20_000
-    assert "does not tell" in overflow.text and "It applies to this session," in overflow.text
+    assert "size is unknown" in overflow.text and "It applies to this session," in overflow.text
     assert UsedModels.of(environment_of(tmp_path)).window(session.profile.spec, f"{server.address}/v1") is None
     assert strict.rejected == 1 and only(seen, AnswerStored)
     await session.close()
