@@ -221,8 +221,8 @@ def _later_sentence(taken: str, later: Sequence[str]) -> str:
     bear = "is dated" if len(later) == 1 else "are dated"
     return (
         f"Restored {taken}, the newest up to now. {', '.join(later)} {bear} in the future and "
-        f"{'is' if len(later) == 1 else 'are'} skipped: the clock was ahead then, or is behind now. `--at "
-        f"{later[-1]}` restores {'it' if len(later) == 1 else 'the latest of them'}."
+        f"{'is' if len(later) == 1 else 'are'} skipped: the clock was ahead then, or is behind now. "
+        f"`--at {later[-1]}` restores {'it' if len(later) == 1 else 'the latest of them'}."
     )
 
 
@@ -277,7 +277,7 @@ def _print_result(result: BackupResult, place: BackupPlace) -> None:
     if removed.snapshots:
         output.line(f"{counted(removed.snapshots, 'old snapshot')} removed, {format_size(removed.bytes)}.")
     if later := result.dated_later:
-        bear = "bears" if len(later) == 1 else "bear"
+        bear = "is dated" if len(later) == 1 else "are dated"
         output.narrate(
             f"{', '.join(later)} {bear} later than this snapshot: the clock was ahead then, or is behind "
             "now. `--keep` treats them as older than this one; choose one with `restore --at ID`."

@@ -113,9 +113,9 @@ def damage_sentences(aging: AgingReport) -> list[str]:
     sentences: list[str] = []
     for aged in aging.conversations:
         if aged.large:
-            hold = "holds" if len(aged.large) == 1 else "hold"
+            are = "is" if len(aged.large) == 1 else "are"
             sentences.append(
-                f"{_id_list(aged.large)} of “{aged.title or aged.conversation}” {hold} larger than "
+                f"{_id_list(aged.large)} of “{aged.title or aged.conversation}” {are} larger than "
                 "archive.max_file_mb: not archived."
             )
         if aged.is_damaged:

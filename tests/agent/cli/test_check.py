@@ -331,7 +331,7 @@ def test_a_damaged_version_that_nothing_mends_is_said_by_the_repair_and_after_it
     after = versioned("check")
     assert (after.status, after.out) == (0, "")
     assert f"1 version is lost since {datetime.now(UTC).astimezone():%Y-%m-%d}. " in after.err
-    assert "All else is well" in after.err
+    assert "The rest is intact" in after.err
     (known,) = versioned("check", "--json").json["known_lost"]
     assert known["message"] == problem["message"]
     assert versioned("check", "--repair").status == 0

@@ -97,7 +97,7 @@ def test_a_repair_records_a_damaged_version_as_lost_once(run: Run, journal: Path
     assert "which cannot be undone past it." in lost
     later = run("check")
     assert (later.status, later.out) == (0, ""), later.out
-    assert "Of the checkpoints 1 version is lost since" in later.err and "All else is well" in later.err
+    assert "Checkpoints: 1 version is lost since" in later.err and "The rest is intact" in later.err
     assert "memory log" not in later.err
     assert lost in run("check", "--json").json["known_lost"][0]["message"]
     assert run("check", "--repair").status == 0

@@ -34,7 +34,7 @@ def test_nothing_is_deleted_under_a_clock_that_is_ahead(run: Run, root: Path, sa
         ran = run("retention", *words)
         assert ran.status == 2
         assert f"says {said}" in ran.out + ran.err
-        assert f"of {true}, 1,826 days earlier" in ran.out + ran.err
+        assert f"from {true}, 1,826 days earlier" in ran.out + ran.err
         assert "nothing was done" in ran.out + ran.err
         assert f"`palimpsest retention --today {said}`" in ran.out + ran.err
         assert in_store(root) == before, words

@@ -165,4 +165,4 @@ def test_a_broken_entities_yaml_is_told_of(told: Run, root: Path) -> None:
 def test_an_unusual_mark_is_named_with_the_usual_ones(told: Run) -> None:
     said = told("search", "--type", "wish")
     assert said.status == 0
-    assert "usual are decision, bugfix" in said.err
+    assert "common values are decision, bugfix" in said.err

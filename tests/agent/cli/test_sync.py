@@ -213,7 +213,7 @@ def test_what_is_forgotten_here_goes_from_the_location_and_the_other_device(run:
     assert other("search", "zanzibar", "--json").json["hits"]
     assert places_of(place, ["zanzibar"])
     forgotten = run("forget", "zanzibar", "--yes")
-    assert (forgotten.status, "sync now` there takes it" in forgotten.out) == (0, True)
+    assert (forgotten.status, "sync now` there." in forgotten.out) == (0, True)
     assert places_of(place, ["zanzibar"]) == {}, "from the location at once"
     other("sync", "now")
     assert not other("search", "zanzibar", "--json").json["hits"], "one sync there is enough"

@@ -67,7 +67,9 @@ async def test_an_address_is_asked_for_its_models(session: Session, server: Loop
         f"openai:{name}@{server.address}/v1" for name in ("one", "two")
     ]
     failed = await registry.run(session, "/model http://127.0.0.1:9")
-    assert isinstance(failed, CommandFailed) and "No model server responds at http://127.0.0.1:9" in failed.error.message
+    assert (
+        isinstance(failed, CommandFailed) and "No model server responds at http://127.0.0.1:9" in failed.error.message
+    )
 
 
 async def test_with_a_model_that_answers_it_does_not_say_that_none_does(session: Session, server: Loopback) -> None:

@@ -108,7 +108,7 @@ def test_the_wrong_part_of_a_list_or_a_mapping_is_named(name: str, text: str, se
 
 @pytest.mark.parametrize("name", ["retention.rules", "hooks.Stop"])
 def test_a_value_that_is_no_list_is_none_as_a_whole(name: str) -> None:
-    with pytest.raises(Misuse, match=f"“trip” is no value of `{name}`. It takes: list"):
+    with pytest.raises(Misuse, match=f"“trip” is no value of `{name}`. Use: list"):
         parse_value(all_settings()[name], "trip")
 
 

@@ -24,7 +24,7 @@ def test_a_long_wait_is_told_once_and_not_in_the_data(
     monkeypatch.setattr(headless, "NOTICE_AFTER_S", 0.1)
     said = run("--model", f"openai:m@{slow.address}/v1", "-p", "hi")
     assert said.err.count("No output for 0.1 s; the prompt has about ") == 1
-    assert "tokens to read, and the server reports nothing. Ctrl+C stops it." in said.err
+    assert "tokens to read; the server reports no progress. Ctrl+C stops." in said.err
     assert "still reading" not in said.err
     assert said.out.strip() == "Hello"
 

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.timeout(60)
 def test_trust_lets_a_workspace_be_written_to(cloned: Path, bare: Run) -> None:
     done = bare("trust", str(cloned))
     assert done.status == 0
-    assert "trusted now" in done.err
+    assert "now trusted" in done.err
     done = bare("--workspace", str(cloned), "-p", "hello")
     assert done.status == 0, done.err
     assert "palimpsest trust" not in done.err

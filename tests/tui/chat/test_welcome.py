@@ -64,6 +64,6 @@ async def test_one_key_takes_the_offer(open_chat: Open) -> None:
     )
     session = FakeSession(lambda text: answer(text), models=[local], spec="offline")
     async with open_chat(session=session) as chat:
-        await chat.until(lambda: "F2 speaks to it" in chat.text)
+        await chat.until(lambda: "F2 switches to it" in chat.text)
         await chat.press("f2")
         await chat.until(lambda: session.profile.spec == "ollama:qwen3")

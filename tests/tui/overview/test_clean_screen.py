@@ -109,7 +109,7 @@ async def test_a_face_without_screens_lists_it_and_takes_the_same_answers(make: 
     text = await listed.printed()
     assert isinstance(text, TextResult)
     assert "2 conversations with" in text.markdown
-    assert "stays: Warranty 保修" in text.markdown
+    assert "kept: Warranty 保修" in text.markdown
     kept = await registry.run(session, "/clean --never Island")
     assert isinstance(kept, TextResult)
     proposal = await registry.run(session, "/clean --yes")

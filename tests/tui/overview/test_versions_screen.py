@@ -130,7 +130,7 @@ async def test_a_version_is_restored_once_its_difference_was_agreed_to(open_chat
         await chat.until(lambda: isinstance(chat.app.screen, RestoreScreen))
         await chat.press("enter")
         newest = lambda: session.memory.versions.store.newest("MEMORY.md").number  # noqa: E731
-        await chat.until(lambda: f"as in version 1 again; this is version {newest()}." in seen(chat))
+        await chat.until(lambda: f"restored to version 1; this is version {newest()}." in seen(chat))
         assert file.read_text(encoding="utf-8") == TEXT
         assert "version 1 restored" in rows(chat)[0], "a restore is a version too"
 
@@ -143,7 +143,7 @@ async def test_what_was_edited_by_hand_since_stays_a_version(open_chat: Open, se
         await chat.press("down", "r")
         await chat.until(lambda: isinstance(chat.app.screen, RestoreScreen) and "-- by hand, in between" in seen(chat))
         await chat.press("enter")
-        await chat.until(lambda: "as in version 1 again" in seen(chat))
+        await chat.until(lambda: "restored to version 1" in seen(chat))
         store = session.memory.versions.store
         assert b"- by hand, in between\n" in [store.body(version) for version in store.versions("MEMORY.md")]
 
