@@ -386,7 +386,7 @@ class _WaitingNotice:
         self._is_written = True
         known = "the server reports no progress"
         if figures := self._progress.figures:
-            known = f"the prompt has {figures} tokens to read; {known}"
+            known = f"the prompt has {figures} to read; {known}"
             if self._progress.is_reported:
                 known = ", ".join(filter(None, (f"the server has read {figures} tokens", self._progress.left())))
         output.narrate(f"No output for {NOTICE_AFTER_S:g} s; {known}. Ctrl+C stops.")
