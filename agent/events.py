@@ -275,13 +275,14 @@ class PlanUpdated(Struct, frozen=True):
 
 
 class ToolFinished(Struct, frozen=True):
-    """`shown` is what the model sees; the whole output is stored as `entry`."""
+    """`shown` is what the model sees; the whole output is stored as `entry`. `diff` is the unified diff of a change."""
 
     call: ToolCall
     shown: str
     chars: int
     failed: bool
     entry: str
+    diff: str = ""
 
 
 class CheckpointMade(Struct, frozen=True):

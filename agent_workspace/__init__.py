@@ -17,6 +17,14 @@ OUTDATED: Final = {
     ("system.yaml", "267df851bacd54ef9d64b6d25cc717d406cf660f89aaf110c7316c1296154e75"): "0.1.0 to 0.3.1",
     ("system.yaml", "bddd403504302a15e688b975cde7cef1cbb198a388914b1cf51c0a52cdb604f3"): "0.3.2, early",
     ("system.yaml", "ae0d3af2ecdc30c00d14727e0c91960b9ce90d28d08091d05481a8e9c786ffa7"): "0.3.2",
+    (
+        "skills/code-review/SKILL.md",
+        "829d35edce50a462ed733005c777523400c18548b1e9a4d946c883d8f97651e0",
+    ): "0.1.0 to 0.3.2",
+    (
+        "skills/meeting-notes/SKILL.md",
+        "0d427d203a51bd3784bed8e9efcec6f29e51136bd60422b02c5ccc1a0f5c0993",
+    ): "0.1.0 to 0.3.2",
 }
 """Default texts of earlier releases: the name and the SHA-256 of each, and the releases that had it."""
 

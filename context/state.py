@@ -63,7 +63,7 @@ class ContextState:
     flush: Callable[[], None] = lambda: None  # makes the observations of what leaves a request that is sent; bounded
     on_leaving: Callable[[Conversation, Sequence[Entry]], None] = lambda _conversation, _entries: None  # before they do
     has_file: Callable[[str], bool] = lambda _: True  # whether the project has a file of that name
-    environment: Callable[[datetime], str] = lambda _now: ""  # the line on where and when; "" for none
+    environment: Callable[[datetime, bool], str] = lambda _now, _is_small: ""  # the line on where and when
     pictures: PictureReader = field(default_factory=PictureReader)
     heads: HeadCounts = field(default_factory=HeadCounts)
 

@@ -135,6 +135,11 @@ class Entry(Struct, frozen=True, kw_only=True):
         return not (self.meta.get(MALFORMED) or (is_answer and is_written_call(self.text or "")))
 
     @property
+    def said_at(self) -> datetime | None:
+        """Its time; None for an imported entry whose file named none."""
+        return None if UNTIMED in self.meta else self.time
+
+    @property
     def said_by(self) -> str:
         """The speaker, or the role; "" for a file's page."""
         return "" if self.kind is EntryKind.PAGE else self.speaker or self.role.value

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Final
 from agent.commands.command import Command
 from agent.commands.conversation import first_line
 from agent.commands.nothing_to_undo import code_span, nothing_to_undo
-from agent.commands.results import Choice, Choices, Outcome, Proposal, SessionSwitched, TextResult
+from agent.commands.results import Choice, Choices, OpenNamedScreen, Outcome, Proposal, SessionSwitched, TextResult
 from foundation.clock import iso, to_ms
 from foundation.errors import Misuse, PalimpsestError, TemporaryFailure
 from foundation.program import PROGRAM
-from foundation.terminal_text import visible
+from foundation.terminal_text import fenced, visible
 from models.messages import Role
 
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
@@ -107,7 +107,7 @@ async def _messages(session: Session) -> Outcome:
         count = len({file.place for record in _made_since(entry, edits) for file in record.files})
         restores = f"{_files(count)} changed after it" if count else "no files changed after it"
         items.append(Choice(entry.id, first_line(text), f"{iso(entry.time)[:16].replace('T', ' ')} · {restores}"))
-    return Choices("Rewind to before which message?", tuple(items), "/rewind", notes=_doubts(history))
+    return Choices("Rewind to before which message? which message?", tuple(items), "/rewind", notes=_doubts(history))
 
 
 async def _offer(session: Session, entry: Entry) -> Outcome:
@@ -329,7 +329,33 @@ def _unreported(_done: int) -> None:
     """Discards progress."""
 
 
+async def _diff(session: Session, _rest: str) -> Outcome:
+    async def printed() -> Outcome:
+        return TextResult(await asyncio.to_thread(_diff_text, session))
+
+    return OpenNamedScreen("changes", "", printed)
+
+
+def _diff_text(session: Session) -> str:
+    """The diffs of all files that the conversation changed, in Markdown. Blocks."""
+    from agent.services.panel_figures import diff_of_file, touched_files
+
+    checkpoints, conversation = session.checkpoints, session.conversation
+    files = touched_files(checkpoints, conversation.id) if conversation else ()
+    diffs = [
+        f"{code_span(file.path)} {file.figures}\n\n{fenced(diff_of_file(checkpoints, file), 'diff')}" for file in files
+    ]
+    return "\n\n".join(diffs) or "No tool has changed a file in this conversation."
+
+
 COMMANDS = (
+    Command(
+        name="diff",
+        summary="Show what tools changed in this conversation, file by file.",
+        keys="↑ ↓ choose a file, Enter opens its diff, Esc closes.",
+        beside_turns=True,
+        run=_diff,
+    ),
     Command(name="undo", summary="Undo the file changes of the last turn; your own edits are kept.", run=_undo),
     Command(name="redo", summary="Redo what /undo or /rewind undid.", run=_redo),
     Command(

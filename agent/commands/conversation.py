@@ -96,7 +96,8 @@ async def _branch(session: Session, ref: str) -> Outcome:
 async def _own_messages(session: Session) -> Outcome:
     messages = await session.branch.own_messages(MAX_LISTED)
     items = tuple(
-        Choice(entry.id, first_line(text), iso(entry.time)[:16].replace("T", " ")) for entry, text in messages
+        Choice(entry.id, first_line(text), iso(entry.said_at)[:16].replace("T", " ") if entry.said_at else "")
+        for entry, text in messages
     )
     return Choices("Branch from", items, "/branch") if items else TextResult("There is no message to branch from yet.")
 
@@ -151,7 +152,7 @@ COMMANDS = (
         name="resume",
         summary="Continue an earlier conversation.",
         usage="[ID]",
-        aliases=("continue",),
+        aliases=("continue", "sessions", "history"),
         run=_resume,
     ),
     Command(
@@ -167,5 +168,11 @@ COMMANDS = (
         run=_retry,
     ),
     Command(name="rename", summary="Rename this conversation.", usage="TITLE", run=_rename),
-    Command(name="export", summary="Export this conversation to a file.", usage="[FILE.md|FILE.jsonl]", run=_export),
+    Command(
+        name="export",
+        summary="Export this conversation to a file.",
+        usage="[FILE.md|FILE.jsonl]",
+        aliases=("save",),
+        run=_export,
+    ),
 )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.commands.command import Command
 from agent.commands.results import Choice, Choices, OpenNamedScreen, Outcome, TextResult
 from foundation.errors import Misuse
+from foundation.terminal_text import visible
 
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from agent.session import Session
@@ -71,6 +73,16 @@ def _answer(session: Session, words: list[str]) -> str:
     return "\n\n".join([*lines, "\n".join(table)])
 
 
+async def _add_dir(session: Session, name: str) -> Outcome:
+    from agent.services.added_folders import add_folder
+
+    if not name:
+        raise Misuse("No folder", "/add-dir needs the folder.", "/add-dir ../other-project")
+    await asyncio.to_thread(add_folder, session, name, Path.cwd())
+    folders = ", ".join(_code(visible(str(folder))) for folder in session.project.folders)
+    return TextResult(f"For this session tools work in: {folders}.")
+
+
 def _code(text: str) -> str:
     return f"`{text.replace('`', 'ˋ').replace('|', '∣')}`"
 
@@ -85,10 +97,17 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         name="permissions",
+        aliases=("approvals", "allowed-tools"),
         summary="Show the permission rules, add one for this session, or test one.",
         keys="m switches the mode, a adds a rule, Enter edits one, d deletes it, t tests a command, Esc closes.",
         usage="[allow|ask|deny|remove RULE, test COMMAND]",
         beside_turns=True,
         run=_permissions,
+    ),
+    Command(
+        name="add-dir",
+        summary="Let tools read and change files of one more folder, for this session.",
+        usage="DIR",
+        run=_add_dir,
     ),
 )

@@ -254,6 +254,7 @@ COMMANDS = (
     ),
     Command(
         name="stats",
+        aliases=("cost", "usage"),
         summary="Show messages, tokens and costs.",
         keys="↑ ↓ choose the figure to chart, Enter lists it by day, Esc closes.",
         beside_turns=True,
@@ -261,6 +262,7 @@ COMMANDS = (
     ),
     Command(
         name="context",
+        aliases=("tokens",),
         summary="Show the contents of the next request, layer by layer.",
         usage="[TEXT]",
         keys="↑ ↓ choose, Enter opens the exact text of a layer, a zone or a part, a shows the whole "
@@ -268,7 +270,13 @@ COMMANDS = (
         beside_turns=True,
         run=_context,
     ),
-    Command(name="skill", summary="List the skills, or use one.", usage="[NAME [TEXT]]", run=_skill),
+    Command(
+        name="skill",
+        summary="List the skills, or use one.",
+        usage="[NAME [TEXT]]",
+        aliases=("skills", "agents"),
+        run=_skill,
+    ),
     Command(
         name="copy",
         summary="Copy the last answer, or the answer N before it.",
@@ -284,6 +292,7 @@ COMMANDS = (
     ),
     Command(
         name="jobs",
+        aliases=("bashes", "tasks"),
         summary="List the background commands, or stop one.",
         usage="[stop HANDLE]",
         beside_turns=True,

@@ -144,6 +144,7 @@ class OpenNamedScreen(Struct, frozen=True):
         "models",
         "permissions",
         "mcp",
+        "changes",
     ]
     text: str
     printed: Callable[[], Awaitable[Outcome]]

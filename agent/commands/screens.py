@@ -56,6 +56,7 @@ def _settings_text(session: Session) -> str:
 COMMANDS = (
     Command(
         name="theme",
+        aliases=("themes",),
         summary="Choose the colours, with a live preview.",
         usage="[NAME]",
         beside_turns=True,
@@ -63,6 +64,7 @@ COMMANDS = (
     ),
     Command(
         name="settings",
+        aliases=("config",),
         summary="Show and change settings.",
         usage="[NAME]",
         beside_turns=True,

@@ -1,6 +1,5 @@
 """Slash commands without a screen: runs a command and prints its result."""
 
-import re
 from typing import Any
 
 from agent.cli import output
@@ -22,14 +21,6 @@ from agent.commands.results import (
 )
 from agent.session import Session
 from foundation.errors import Misuse, PalimpsestError
-
-_COMMAND = re.compile(r"/[a-z]+\Z")
-
-
-def is_command(text: str) -> bool:
-    """Whether the text is a slash command rather than a message (a path, say)."""
-    first = text.split(maxsplit=1)[0] if text.strip() else ""
-    return bool(_COMMAND.match(first))
 
 
 async def run_command(session: Session, line: str, form: str) -> int | SendMessage:

@@ -12,7 +12,7 @@ from msgspec import Struct
 from agent import events
 from agent.cli import output
 from agent.cli.invocation import MOST_INPUT
-from agent.headless.commands import is_command
+from agent.commands.registry import is_command
 from agent.headless.event_json import question_object, request_object
 from agent.headless.formats import output_for
 from agent.headless.options import EXIT_STATUS, SIGNALS, Ending, HeadlessOptions

@@ -9,8 +9,9 @@ from typing import NamedTuple, Protocol
 
 from agent import events
 from agent.cli import output
+from agent.commands.registry import is_command
 from agent.events import SessionEvent
-from agent.headless.commands import is_command, run_command
+from agent.headless.commands import run_command
 from agent.headless.event_json import permission_object
 from agent.headless.formats import TurnOutput, output_for
 from agent.headless.options import EXIT_STATUS, SIGNALS, Ending, HeadlessOptions

@@ -23,8 +23,11 @@ class Environment:
         self._folder, self._root, self._is_project = folder, root, is_project
         self._git = GitFiles([(root, "")])
 
-    def line(self, now: datetime) -> str:
-        """The line for a local time. Waits at most `GIT_WAIT_S`."""
+    def line(self, now: datetime, is_small: bool = False) -> str:
+        """The line for a local time. A small model, which repeats it, has none outside a project. Waits at most
+        `GIT_WAIT_S`."""
+        if is_small and not self._is_project:
+            return ""
         offset = f"{now:%z}"
         when = f"{date_sentence(now)} Time zone: {now.tzname()} (UTC{offset[:3]}:{offset[3:5]})."
         if not self._is_project:

@@ -10,7 +10,7 @@ from msgspec.structs import asdict, replace
 
 from agent.services.images import OUR_READERS, OpenEngine, is_picture, read_file
 from foundation.program import PROGRAM
-from foundation.terminal_text import hidden_count
+from foundation.terminal_text import fenced, hidden_count
 from foundation.trust import Citation, Trust
 from memory.errors import NotFound
 from memory.origin import UNVERIFIED_DOUBT
@@ -134,7 +134,7 @@ def recall_markdown(memory: "Memory", request: str) -> str:
 
 def _as_markdown(hit: RecalledPassage) -> str:
     notices = [*hit.warnings, *filter(None, [hidden_characters_notice(hit)])]
-    return "\n\n".join([f"**{hit.citation}** · {describe(hit)}", *notices, _fenced(hit.text)])
+    return "\n\n".join([f"**{hit.citation}** · {describe(hit)}", *notices, fenced(hit.text).rstrip()])
 
 
 def describe(hit: RecalledPassage) -> str:
@@ -236,10 +236,3 @@ def _elapsed_ms(began: float) -> float:
 def _lines(numbers: Sequence[int]) -> str:
     listed = ", ".join(str(number) for number in numbers[:12])
     return listed + (f" and {len(numbers) - 12} more" if len(numbers) > 12 else "")
-
-
-def _fenced(text: str) -> str:
-    fence = "```"
-    while fence in text:
-        fence += "`"
-    return f"{fence}text\n{text}\n{fence}"

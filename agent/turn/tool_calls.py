@@ -299,7 +299,7 @@ class ToolCalls:
         if is_counted:
             output = await asyncio.to_thread(self.repeated.take, call, output)
         entry = await asyncio.to_thread(self._store.tool_result, call, output, result_id, summary)
-        return events.ToolFinished(call, output.shown, len(output.whole), output.failed, entry.id)
+        return events.ToolFinished(call, output.shown, len(output.whole), output.failed, entry.id, output.diff)
 
 
 def _with_hooks(decision: Decision, hooks: HookVerdict) -> Decision:

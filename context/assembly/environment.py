@@ -32,7 +32,7 @@ class WhereAndWhen:
     def __init__(self, components: "ContextState", profile: Profile, counting: MessageCounter, total: int) -> None:
         """`total`: the tokens that a request may have."""
         self.now = components.clock.now().astimezone()
-        self._line = "" if profile.spec == OFFLINE else components.environment(self.now)
+        self._line = "" if profile.spec == OFFLINE else components.environment(self.now, profile.is_small)
         self._day = f"{self.now:%Y-%m-%d}"
         piece = HeadPiece(Layer.SYSTEM.value, ENVIRONMENT, clear(self._line, TextSource.OTHER), ENVIRONMENT, opens=True)
         self._pieces = (piece,) if self._line and counting.text(piece.text) <= total * SHARE else ()

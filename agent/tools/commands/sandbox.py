@@ -11,7 +11,7 @@ from pathlib import Path
 from threading import Event, Lock
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from agent.tools.commands.confinement import Confinement
 from agent.tools.commands.git_folders import (
@@ -108,6 +108,10 @@ class Sandbox:
         self._known: dict[Path, bool] = {}  # repositories that no command made; whether one had a commondir
         self._lock = Lock()
         self._is_used = False
+
+    def add_writable(self, folder: Path) -> None:
+        """Has commands from now on write below this folder, too."""
+        self._folders = structs.replace(self._folders, writable=[*self._folders.writable, folder])
 
     @property
     def state(self) -> SandboxState:

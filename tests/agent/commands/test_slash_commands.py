@@ -104,14 +104,17 @@ async def test_an_export_that_cannot_be_written_says_so(session: Session, name: 
     assert failed.error.code != "internal"
 
 
-async def test_a_conversation_is_exported_once_to_each_name(session: Session, workspace: Workspace) -> None:
+async def test_a_conversation_is_exported_once_to_each_name(
+    session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     assert "nothing" in said(await registry.run(session, "/export"))
     await say(session, "words to keep")
     assert "talk.md" in said(await registry.run(session, "/export talk.md"))
-    assert "words to keep" in (workspace.root / "talk.md").read_text()
+    assert "words to keep" in (tmp_path / "talk.md").read_text()
     assert isinstance(await registry.run(session, "/export talk.md"), CommandFailed)
     said(await registry.run(session, "/export talk.jsonl"))
-    assert '"text": "words to keep"' in (workspace.root / "talk.jsonl").read_text()
+    assert '"text": "words to keep"' in (tmp_path / "talk.jsonl").read_text()
 
 
 async def test_a_file_is_archived_and_a_short_conversation_needs_none(

@@ -83,7 +83,8 @@ def test_the_most_time_ends_an_answer(run: Run, server: ChatServer) -> None:
     assert said.json["text"] == "So far "
 
 
-def test_the_most_cost_refuses_to_start_without_a_price(run: Run, server: ChatServer) -> None:
+def test_the_most_cost_refuses_to_start_without_a_price(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PALIMPSEST_OPENAI_KEY", "sk-test")
     remote = "openai:m"
     said = run("--model", remote, "-p", "--max-cost", "1", "tea?", "--json")
     assert said.status == 2
