@@ -132,7 +132,7 @@ def markdown_pieces(memory: Memory, conversation: Conversation, on_trouble: OnTr
         if exported.entry.seq in branch:
             yield _markdown_message(exported)
             for call in memory.conversations.interrupted_calls(exported.entry):
-                yield f"\n{fenced(described(call))}\n*({INTERRUPTED})*\n"
+                yield f"\n{fenced(described(call).rstrip())}\n\n*({INTERRUPTED})*\n"
 
 
 def _markdown_message(exported: ExportedEntry) -> str:
@@ -143,7 +143,7 @@ def _markdown_message(exported: ExportedEntry) -> str:
     if not exported.exact:
         heading += "*(approximate: this entry is damaged)*\n\n"
     if entry.kind is EntryKind.TOOL_RESULT:
-        return heading + fenced(exported.text) + end
+        return f"{heading}{fenced(exported.text.rstrip())}\n{end}"
     attached = "".join(f"\n*Attached: {name}*\n" for name in entry.meta.get("attachments", []))
     return heading + exported.text.rstrip("\n") + "\n" + end + attached
 

@@ -163,4 +163,4 @@ def fenced(text: str, language: str = "text") -> str:
     fence = "```"
     while fence in text:
         fence += "`"
-    return f"{fence}{language}\n{text.rstrip()}\n{fence}\n"
+    return f"{fence}{language}\n{text}\n{fence}"

@@ -343,7 +343,8 @@ def _diff_text(session: Session) -> str:
     checkpoints, conversation = session.checkpoints, session.conversation
     files = touched_files(checkpoints, conversation.id) if conversation else ()
     diffs = [
-        f"{code_span(file.path)} {file.figures}\n\n{fenced(diff_of_file(checkpoints, file), 'diff')}" for file in files
+        f"{code_span(file.path)} {file.figures}\n\n{fenced(diff_of_file(checkpoints, file).rstrip(), 'diff')}"
+        for file in files
     ]
     return "\n\n".join(diffs) or "No tool has changed a file in this conversation."
 

@@ -134,7 +134,7 @@ def recall_markdown(memory: "Memory", request: str) -> str:
 
 def _as_markdown(hit: RecalledPassage) -> str:
     notices = [*hit.warnings, *filter(None, [hidden_characters_notice(hit)])]
-    return "\n\n".join([f"**{hit.citation}** · {describe(hit)}", *notices, fenced(hit.text).rstrip()])
+    return "\n\n".join([f"**{hit.citation}** · {describe(hit)}", *notices, fenced(hit.text)])
 
 
 def describe(hit: RecalledPassage) -> str:

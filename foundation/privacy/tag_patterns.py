@@ -15,7 +15,19 @@ _NAME = "".join(_LETTERS)
 OPEN = rf"{_LESS}{_SPACE}{_NAME}(?=[\s\u200b\u2060\ufeff]|{_GREATER}|{_SLASH}\s{{0,8}}{_GREATER})"
 CLOSE = rf"{_LESS}{_SPACE}{_SLASH}{_SPACE}{_NAME}[\s\u200b\u2060\ufeff]{{0,8}}{_GREATER}"
 INJECTED_KINDS = (
-    *("agents", "attachment", "changes", "hook", "instructions", "memory", "page", "pages", "recalled", "tools"),
+    *(
+        "agents",
+        "attachment",
+        "changes",
+        "hook",
+        "instructions",
+        "language",
+        "memory",
+        "page",
+        "pages",
+        "recalled",
+        "tools",
+    ),
     *("skill", "skills", "soul", "summary"),
 )
 """What the program puts into a request between tags of its own: `<palimpsest-recalled-bcdfghjk>`."""

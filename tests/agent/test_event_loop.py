@@ -19,6 +19,10 @@ from tests.agent.event_loop import LOCKED, OtherProcess, StallWatch, sqlite_call
 LONGEST_STALL = 0.1  # seconds
 
 LINES = (
+    "/diff",
+    "/init",
+    "/commands",
+    "/add-dir {folder}",
     "/help",
     "/help archive",
     "/rename Trip",

@@ -16,8 +16,8 @@ from tests.memory.cold.drafts import FakeAnalyser, FakeTerms
 class FewWords(FakeAnalyser):
     """Stores three words of a text, so that a test can look for the others in the file."""
 
-    def __call__(self, text: str, speaker: str = "", meta: object = None, /) -> FakeTerms:
-        return super().__call__(" ".join(text.split()[:3]), speaker, meta)
+    def __call__(self, text: str, speaker: str = "", meta: object = None, at: object = None, /) -> FakeTerms:
+        return super().__call__(" ".join(text.split()[:3]), speaker, meta, at)
 
 
 fake_analyse = FewWords()

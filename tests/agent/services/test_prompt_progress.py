@@ -17,7 +17,7 @@ def test_the_rest_is_told_by_the_pace_so_far_and_counts_down() -> None:
     progress.begin(1_929, 0.0)
     assert (progress.figures, progress.left()) == ("about 1.9k tokens", "")
     progress.take(0, 1_929)
-    assert (progress.figures, progress.left()) == ("0 of 1.9k", "")
+    assert (progress.figures, progress.left()) == ("1.9k tokens", "")
     clock.now += 20
     progress.take(512, 1_929)
     assert (progress.figures, progress.left()) == ("512 of 1.9k", "about 60 s left")

@@ -25,7 +25,7 @@ class FakeAnalyser:
     kinds: tuple[str, ...] = ()
     problem = ""
 
-    def __call__(self, text: str, speaker: str = "", meta: object = None, /) -> FakeTerms:
+    def __call__(self, text: str, speaker: str = "", meta: object = None, at: object = None, /) -> FakeTerms:
         words = f"{speaker} {text}".split()
         return FakeTerms(" ".join(words)[:200].encode("utf-8", "surrogatepass"), len(words))
 
