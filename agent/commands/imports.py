@@ -18,9 +18,9 @@ if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from memory.pages.types import OnPage
 
 NONE_FOUND: Final = (
-    "No conversations of other programs were found: no sessions of Claude Code (`~/.claude/projects`), Codex "
+    "Found no conversations of other programs: no sessions of Claude Code (`~/.claude/projects`), Codex "
     "(`~/.codex/sessions`), Gemini CLI (`~/.gemini/tmp`) or opencode (`~/.local/share/opencode`), and no export of "
-    f"ChatGPT or Claude in Downloads. `{PROGRAM} import PATH` takes a file or folder from anywhere."
+    f"ChatGPT or Claude in Downloads. `{PROGRAM} import PATH` imports a file or folder from elsewhere."
 )
 
 _KNOWLEDGE: Final = " knowledge"
@@ -33,21 +33,23 @@ async def _import(session: Session, chosen: str) -> Outcome:
     found = await asyncio.to_thread(find_conversations_on_disk, Path.home(), session.config.environment)
     if not chosen:
         items = tuple(Choice(source.id, visible_line(source.label), source.amount) for source in found)
-        notes = ("Only names and sizes were looked at. What you choose is read once you confirm it.",)
+        notes = ("Only names and sizes have been read so far. Files are read after you confirm.",)
         return Choices("Import conversations", items, "/import", notes) if items else TextResult(NONE_FOUND)
     name = chosen.removesuffix(_KNOWLEDGE)
     source = next((source for source in found if source.id == name), None)
     if source is None:
-        raise Misuse("Not found", f"Nothing to import is called “{visible_line(name)}”.", "/import lists what is.")
+        raise Misuse(
+            "Not found", f"There is nothing to import named “{visible_line(name)}”.", "/import lists what was found."
+        )
 
     async def run(on_page: OnPage) -> Outcome:
         return TextResult(await asyncio.to_thread(_import_all, session, source, on_page, name != chosen))
 
     rows = (
         ("what", f"{visible_line(source.label)}, {source.amount}"),
-        *((("knowledge", "its projects' documents and instructions, and its memories, too"),) * (name != chosen)),
-        ("to", f"this workspace, {session.workspace.root}; keys and private spans are taken out first"),
-        ("sent", "nothing: the files are read on this machine, and stay as they are"),
+        *((("knowledge", "also its memories, and documents and instructions of its projects"),) * (name != chosen)),
+        ("to", f"this workspace, {session.workspace.root}; keys and private text are removed first"),
+        ("sent", "nothing: the files are read on this machine and not changed"),
     )
     title, activity = "Import conversations", "importing"
     return Proposal(title=title, rows=rows, activity=activity, pages=len(source.files), unit="file", run=run)
@@ -75,7 +77,7 @@ def _import_all(session: Session, source: FoundConversations, on_page: OnPage, w
 COMMANDS = (
     Command(
         name="import",
-        summary="Bring in conversations of ChatGPT, Claude and coding agents from this machine.",
+        summary="Import conversations of ChatGPT, Claude and coding agents from this machine.",
         usage="[NAME [knowledge]]",
         run=_import,
     ),

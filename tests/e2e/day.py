@@ -248,7 +248,7 @@ class Day:
         path = self.project / f"letter{self.number:04}.txt"
         path.write_text(f"Dear Ann, letter{self.number:04}. 孔雀石七号。 🐋\n" * 30, encoding="utf-8")
         self.command(f"/archive {path}")
-        name = f"letter{self.number:04}”: 1 page, each read back"  # the receipt is longer than a low screen
+        name = f"letter{self.number:04}”: 1 page, read back"  # the receipt is longer than a low screen
         self.until(lambda text: name in " ".join(text.split()))
         self.terminal.quiet()
 

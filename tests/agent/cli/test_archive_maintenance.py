@@ -127,7 +127,7 @@ def test_short_lines_of_talk_count_as_their_words_alone(run: Run, root: Path, tm
 def test_pinned_conversations_stay(talked: Run, root: Path) -> None:
     assert talked("archive", "--pin", "island").status == 0
     said = talked("archive", "--growing", "--older-than", "30d")
-    assert "stays: pinned" in said.out
+    assert "kept: pinned" in said.out
     assert "1 spared" in said.err
     assert {name: there for name, there in stored(root).items() if name.startswith("island")} == {"island0": True}
     talked("archive", "--unpin", "island")
@@ -151,7 +151,7 @@ def test_a_conversation_whose_archive_is_pinned_stays(talked: Run, root: Path) -
         )
     )
     memory.close()
-    assert "stays: pinned" in talked("archive", "--growing", "--older-than", "30d").out
+    assert "kept: pinned" in talked("archive", "--growing", "--older-than", "30d").out
 
 
 def test_of_a_conversation_that_goes_on_only_what_is_out_of_view_leaves(run: Run, root: Path, tmp_path: Path) -> None:
@@ -199,15 +199,15 @@ def test_repack_packs_tighter_and_says_so(run: Run, tmp_path: Path) -> None:
     run("archive", str(tmp_path / "long.txt"), "--mode", "tiny")
     did = run("archive", "--repack", "--json").json
     assert did["bytes_after"] < did["bytes_before"]
-    assert "tightly already" in run("archive", "--repack").err
+    assert "All pages are already packed" in run("archive", "--repack").err
     assert run("check").status == 0
 
 
 def test_conversations_that_would_grow_stay_as_text(run: Run) -> None:
     run("-p", "The kiln is hot.")
     tried = run("archive", "--older-than", "2090-01-01")
-    assert "stays: pages would take more tokens than its text" in tried.out
-    assert "would take more tokens as pages and stay as text; --growing archives them too" in tried.err
+    assert "kept: pages would take more tokens than its text" in tried.out
+    assert "would take more tokens as pages" in tried.err
     assert run("archive", "--list", "--json").json["archives"] == []
     assert run("archive", "--growing", "--older-than", "2090-01-01").status == 0
     assert run("archive", "--list", "--json").json["archives"]

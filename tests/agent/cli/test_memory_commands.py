@@ -149,7 +149,7 @@ def test_filters_of_a_batch_decide_what_is_found(talk: Run, tmp_path: Path) -> N
     ]
     batch.write_text("\n".join(lines), encoding="utf-8")
     by_speaker, none, wrong, reversed_dates = map(json.loads, talk("search", "--batch", str(batch)).out.splitlines())
-    assert "Line 4: 2024-03-31 to 2024-03-01 holds no time" in reversed_dates["error"]["message"]
+    assert "Line 4: 2024-03-31 to 2024-03-01 is empty" in reversed_dates["error"]["message"]
     assert by_speaker["hits"] and {hit["speaker"] for hit in by_speaker["hits"]} == {"Ann"}
     assert none["hits"] == []
     assert "colour" in wrong["error"]["message"]
@@ -269,7 +269,7 @@ def test_a_text_that_begins_as_an_option_does_is_answered_with_how_to_write_it(r
 
 def test_private_words_are_left_out_of_a_note(run: Run, root: Path) -> None:
     said = run("remember", "Door code <private>4711</private>, ask Ben.")
-    assert "1 private or secret part was left out" in said.err
+    assert "1 private or secret part was removed" in said.err
     assert "4711" not in (root / "MEMORY.md").read_text()
 
 

@@ -52,7 +52,7 @@ def test_the_doctor_advises_what_runs_here(run: Run, monkeypatch: pytest.MonkeyP
 def test_a_lone_word_without_a_terminal_is_told_as_a_message(run: Run) -> None:
     said = run("zeppelin", stdin=b"", open_screen=_no_screen)
     assert said.status == 2
-    assert "“zeppelin” is no command" in said.err
+    assert "“zeppelin” is not a command" in said.err
     assert "no command" not in run("what is this", stdin=b"", open_screen=_no_screen).err
 
 

@@ -84,7 +84,7 @@ def test_a_picture_that_is_not_ours_is_read_by_the_engine_at_hand(bare: Run, pho
     said = bare("recall", str(photo))
     assert "It was dark." in said.err
     assert "approximate, read by fake in" in said.err
-    assert "lines in doubt: 2" in said.err
+    assert "uncertain lines: 2" in said.err
 
 
 @pytest.mark.usefixtures("fake_engine")

@@ -56,7 +56,7 @@ async def test_files_are_counted_as_they_are_added(session: Session, notes: Path
     told = await registry.carry_out(asked, counted.append)
     assert counted == [0, 1, 2, 3, 4]
     assert isinstance(told, TextResult)
-    assert told.markdown.startswith("4 added, 1 passed over.")
+    assert told.markdown.startswith("4 added, 1 skipped.")
 
 
 async def test_what_was_added_stays_when_it_is_stopped(session: Session, notes: Path) -> None:
@@ -65,7 +65,7 @@ async def test_what_was_added_stays_when_it_is_stopped(session: Session, notes: 
             raise Cancelled("Adding files")
 
     told = await registry.carry_out(await proposed(session, notes), stop)
-    assert told == TextResult("Stopped: 2 files were added and stay. The same command goes on.")
+    assert told == TextResult("Stopped: 2 files were added. Run the same command again to continue.")
     assert len(session.memory.knowledge.memories(400)) == 2
 
 

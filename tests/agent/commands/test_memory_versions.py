@@ -57,11 +57,11 @@ async def test_a_log_of_many_versions_says_where_the_older_ones_are(session: Ses
 async def test_the_last_change_of_a_model_is_taken_back(session: Session, workspace: Workspace) -> None:
     workspace.memory_md.write_text("- by hand\n", encoding="utf-8")
     by_model(session, "The valve cost 12.50.")
-    assert "is taken back" in await said(session, "/memory undo")
+    assert "was undone" in await said(session, "/memory undo")
     assert workspace.memory_md.read_text(encoding="utf-8") == "- by hand\n"
     again = await registry.run(session, "/memory undo")
     assert isinstance(again, TextResult)
-    assert again.failed and "No model has changed" in again.markdown
+    assert again.failed and "No changes by a model are left to undo" in again.markdown
     by_model(session, "One.")
     by_model(session, "Two.")
     number = session.memory.versions.store.versions()[-2].number
@@ -77,7 +77,7 @@ async def test_a_change_in_the_same_lines_is_refused_with_a_sentence(session: Se
     workspace.memory_md.write_text(text, encoding="utf-8")
     refused = await registry.run(session, "/memory undo")
     assert isinstance(refused, CommandFailed)
-    assert "in the same lines" in refused.error.message
+    assert "The same lines" in refused.error.message
     assert workspace.memory_md.read_text(encoding="utf-8") == text
 
 

@@ -1,4 +1,4 @@
-"""`/model`: what was found, what was used before and whether it answers, and how to get one."""
+"""`/model`: what was found, what was used before and whether it responds, and how to get one."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -48,11 +48,11 @@ async def test_what_was_used_before_is_listed_with_whether_it_answers(
     for spec in (here, gone, elsewhere, other, f"mlx:{tmp_path}/none"):
         used.answered(spec)
     details = {item.id: item.detail for item in (await listed(session)).items}
-    assert details[here] == "used before · it answers"
+    assert details[here] == "used before · it responds"
     assert details[gone] == "used before · no answer from http://127.0.0.1:9/v1"
     assert details[elsewhere].startswith("used before · on another machine") and "not asked" in details[elsewhere]
     assert "does not list it" in details[other]
-    assert details[f"mlx:{tmp_path}/none"] == "used before · its folder is not here"
+    assert details[f"mlx:{tmp_path}/none"] == "used before · its folder does not exist"
     await registry.run(session, f"/model {gone}")
     assert (await listed(session)).items[0].detail == "in use · no answer from http://127.0.0.1:9/v1"
 
@@ -67,14 +67,16 @@ async def test_an_address_is_asked_for_its_models(session: Session, server: Loop
         f"openai:{name}@{server.address}/v1" for name in ("one", "two")
     ]
     failed = await registry.run(session, "/model http://127.0.0.1:9")
-    assert isinstance(failed, CommandFailed) and "Nothing at http://127.0.0.1:9" in failed.error.message
+    assert (
+        isinstance(failed, CommandFailed) and "No model server responds at http://127.0.0.1:9" in failed.error.message
+    )
 
 
 async def test_with_a_model_that_answers_it_does_not_say_that_none_does(session: Session, server: Loopback) -> None:
     server.answers("/v1/models", json_reply({"data": [{"id": "one", "owned_by": "vllm"}]}))
     await registry.run(session, f"/model {server.address}")
     choices = await listed(session)
-    assert choices.items[0].detail == "in use · it answers"
+    assert choices.items[0].detail == "in use · it responds"
     assert not choices.notes
 
 
@@ -85,7 +87,7 @@ async def test_the_other_models_of_the_server_in_use_are_listed(session: Session
     await registry.run(session, f"/model {other}")
     choices = await listed(session)
     assert [item.id for item in choices.items] == [other, one, three, "offline"]
-    assert choices.items[0].detail == "in use · it answers"
+    assert choices.items[0].detail == "in use · it responds"
     assert not any("used before" in item.detail for item in choices.items)
     assert not choices.notes
     await registry.run(session, "/model offline")

@@ -46,7 +46,7 @@ def test_each_way_to_name_it_takes_the_whole_text(run: Run, letters: Path, root:
         assert is_kept(root, "zqaxolotls")
         planned = run("forget", way, "--dry-run").out
         assert "the file kn5/letter.txt with its whole text" in planned, way
-        assert f"`palimpsest forget --words {way}` takes out these words alone" in planned
+        assert f"to delete only this text: `palimpsest forget --words {way}`" in planned
         done = run("forget", way, "--yes")
         assert (done.status, names(run)) == (0, []), way
         assert not is_kept(root, "zqaxolotls"), way
@@ -70,7 +70,7 @@ def test_several_files_of_that_name_are_named_and_none_goes(run: Run, letters: P
     run("knowledge", "add", "kn6")
     refused = run("forget", "letter.txt", "--yes")
     assert refused.status == 2
-    assert all(part in refused.err for part in ("means 2 files", "kn5/letter.txt (k_", "kn6/letter.txt (k_"))
+    assert all(part in refused.err for part in ("matches 2 files", "kn5/letter.txt (k_", "kn6/letter.txt (k_"))
     assert names(run) == ["kn5/letter.txt", "kn6/letter.txt"]
     assert run("forget", "kn6/letter.txt", "--yes").status == 0
     assert names(run) == ["kn5/letter.txt"]
@@ -95,9 +95,9 @@ def test_a_word_of_a_name_is_a_phrase_and_the_text_that_stays_is_named(
     run("knowledge", "add", "kn5")
     run("-p", f"Where is the {phrase}?")
     (memory,) = run("knowledge", "list", "--json").json["memories"]
-    sentence = f"`palimpsest forget {memory['id']}` forgets the text"
+    sentence = f"`palimpsest forget {memory['id']}` deletes the text"
     planned = run("forget", "--words", phrase, "--dry-run")
-    assert "Stays: the text of kn5/letter.txt." in planned.out and sentence in planned.out
+    assert "Kept: the text of kn5/letter.txt." in planned.out and sentence in planned.out
     if phrase == "letter":
         assert "whole text" in run("forget", "letter.txt", "--dry-run").out
     shown = run("forget", phrase, "--dry-run", "--json").json
@@ -116,18 +116,18 @@ def test_a_plain_word_that_is_a_whole_name_is_a_phrase_unless_it_is_the_listed_n
     (letters / "Makefile").write_text("all:\n\techo zqnewts\n", "utf-8")
     run("knowledge", "add", "kn5")
     planned = run("forget", "Makefile", "--dry-run").out
-    assert "What would go of “Makefile”" in planned
-    assert "Stays: the text of kn5/Makefile." in planned
+    assert "Would be deleted of “Makefile”" in planned
+    assert "Kept: the text of kn5/Makefile." in planned
     (letters.parent / "Makefile").write_text("all:\n\techo zqtoads\n", "utf-8")
     run("knowledge", "add", "Makefile")
-    assert "What would go of the file Makefile with" in run("forget", "Makefile", "--dry-run").out
+    assert "Would be deleted of the file Makefile with" in run("forget", "Makefile", "--dry-run").out
 
 
 def test_the_words_alone_can_be_named(run: Run, letters: Path) -> None:
     run("-p", "Where is letter.txt?")
     done = run("forget", "--words", "letter.txt", "--yes")
     assert done.status == 0
-    assert "Stays: the text of kn5/[forgotten]" in done.out
+    assert "Kept: the text of kn5/[forgotten]" in done.out
     assert names(run) == ["kn5/[forgotten]"]
     assert run("forget", "--words", "", "--yes").status == 2
     assert run("forget", "kn5", "--words", "kn5", "--yes").status == 2
@@ -143,7 +143,7 @@ def test_a_note_is_named_by_the_end_of_its_name_too(run: Run, root: Path) -> Non
     assert "the text of memory/zqpeople.md" in planned and "`palimpsest forget memory/zqpeople.md`" in planned
     note.unlink()
     run("memory", "list")
-    assert "in old versions of it; the file is gone" in run("forget", "zqpeople.md", "--dry-run").out
+    assert "in old versions of it;" in run("forget", "zqpeople.md", "--dry-run").out
     assert run("forget", "zqpeople.md", "--yes").status == 0
     assert places_of(root, ["zqtall"]) == {}
 
@@ -159,7 +159,7 @@ def test_a_note_that_gets_another_name_is_named_in_the_receipt(run: Run, root: P
     (root / "memory" / "zqpeople.md").write_text("# People\n\n- Ann is tall.\n", "utf-8")
     run("memory", "list")
     done = run("forget", "zqpeople", "--yes")
-    new = re.search(r"`palimpsest forget (memory/note-[0-9a-f]+\.md)` forgets the text", done.out)
+    new = re.search(r"`palimpsest forget (memory/note-[0-9a-f]+\.md)` deletes the text", done.out)
     assert new is not None, done.out
     assert run("forget", new[1], "--yes").status == 0
     assert [path.name for path in (root / "memory").glob("*.md")] == ["README.md"]
@@ -192,5 +192,5 @@ async def test_in_the_chat_the_plan_names_the_file_and_the_way_to_the_words(
     session.memory.knowledge.add([folder])
     refused = await registry.run(session, "/forget letter.txt")
     assert isinstance(refused, CommandFailed)
-    assert "means 2 files" in refused.error.message
+    assert "matches 2 files" in refused.error.message
     await session.close()

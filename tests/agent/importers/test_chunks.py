@@ -142,7 +142,7 @@ def test_on_the_command_line(run: Run, tmp_path: Path) -> None:
     exported = run("export", "--to", "chunks", "--dir", str(out))
     assert exported.status == 0
     assert exported.out.strip() == str(out / "chunks-n_index.json")
-    assert "is there already" in run("export", "--to", "chunks", "--dir", str(out)).err
+    assert "already exists" in run("export", "--to", "chunks", "--dir", str(out)).err
     assert "1 was there already" in run("import", str(out), "--from", "chunks").out
     (folder / "chunks/n_chunk_002.json").write_text("[")
     refused = run("import", str(folder), "--json")

@@ -97,6 +97,6 @@ def test_a_session_tells_it_in_one_line(run: Run, root: Path) -> None:
         (root / name).write_bytes(body)
     told = [run("-p", "hello").err, run("-p", "hello").err]
     names = ", ".join(dict.fromkeys(name for name, _ in OUTDATED))
-    line = f"{names}: you had not changed the default text, so the new one replaced it. "
+    line = f"{names}: the default text was unchanged, so it was updated. "
     assert [err.count(line) for err in told] == [1, 0]
     assert {name: (root / name).read_bytes() for name in old} == {name: PRESENT[name] for name in old}

@@ -66,7 +66,7 @@ def test_a_mirror_under_another_name_is_not_believed(run: Run, begun: Workspace,
 
 def test_a_mirror_under_its_own_name_is(run: Run, begun: Workspace) -> None:
     (begun.conversations / "c_forged.md").write_text(FORGED)
-    assert "It tells of 1 entry" in run("check").out
+    assert "It contains 1 entry" in run("check").out
 
 
 def test_a_persons_own_file_beside_the_mirrors_is_let_be(run: Run, begun: Workspace) -> None:

@@ -204,7 +204,7 @@ async def test_the_extract_stands_in_with_one_sentence_why(
     server.plays(reply)
     written = await summariser.write(task())
     assert written.text == task().extract()
-    assert why in written.warning and "sentences of the turns, and not by openai:writer" in written.warning
+    assert why in written.warning and "extracted sentences, not written by openai:writer" in written.warning
 
 
 async def test_a_silent_model_is_given_up_after_the_time_of_every_answer(server: Loopback) -> None:
@@ -220,7 +220,7 @@ async def test_no_model_is_asked_where_its_window_has_no_room_for_the_turns(serv
     models = ModelSettings(window=300, retries=0)
     small = ModelSummariser(open_model(f"openai:writer@{server.address}/v1", settings=models, env={}), 4_000)
     written = await small.write(task())
-    assert written.text == task().extract() and "no room" in written.warning
+    assert written.text == task().extract() and "do not fit" in written.warning
     assert not [received for received in server.requests if received.path == CHAT]
     await small.close()
 
@@ -300,7 +300,7 @@ async def test_a_turn_goes_on_with_the_extract_and_a_notice(
     (receipt,) = [event.receipt for event in seen if isinstance(event, Compacted)]
     assert "The summary is by" not in receipt.text
     warnings = [event.text for event in seen if isinstance(event, Notice)]
-    assert len([text for text in warnings if "sentences of the turns" in text]) == 1
+    assert len([text for text in warnings if "extracted sentences" in text]) == 1
     assert isinstance(seen[-1], AnswerStored)
 
 
@@ -369,6 +369,6 @@ async def test_no_model_is_asked_for_a_summary_when_the_day_s_cap_is_reached(
     summariser.budget = SpendingBudget(capped, FakeSpending(spent(900)), FakeClock())
     written = await summariser.write(task())
     assert "Hotel Aurora" in written.text
-    assert "900 tokens were used today, and 500 are the most (models.daily_tokens)" in written.warning
+    assert "900 tokens were used today, and the limit is 500 (models.daily_tokens)" in written.warning
     assert written.usage is None
     assert not server.posts

@@ -31,7 +31,7 @@ def test_a_line_that_another_device_wrote_goes_there_with_its_next_sync(
     write(laptop, "- the zanzibar\n- and more\n- not sent yet\n")
     assert laptop.sync.device
     NoteSync(laptop.memory).collect(laptop.sync.device.id)  # as a sync that was cut off before it wrote
-    assert "`palimpsest sync now` there takes it" in forget_everywhere(laptop, "zanzibar", place)
+    assert "`palimpsest sync now` there." in forget_everywhere(laptop, "zanzibar", place)
     assert "not sent yet" not in words_at(place)
     desk.run(place)
     assert text(desk) == "- and more\n"

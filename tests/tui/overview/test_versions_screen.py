@@ -66,7 +66,7 @@ async def test_the_versions_of_the_chosen_file_say_who_why_and_how_much(open_cha
         await chat.until(lambda: "12.50 [red]阀门[/red]" in seen(chat))
         by_model, by_hand = rows(chat)
         assert "a model" in by_model and "tool remember in c_1" in by_model and by_model.endswith("−0")
-        assert "you" in by_hand and "found when the versions began" in by_hand and by_hand.endswith("+4 −0")
+        assert "you" in by_hand and "found when versions were first saved" in by_hand and by_hand.endswith("+4 −0")
         await chat.press("down")
         await chat.until(lambda: "+- The boiler is serviced in May." in seen(chat))
         assert "阀门" not in seen(chat)
@@ -130,7 +130,7 @@ async def test_a_version_is_restored_once_its_difference_was_agreed_to(open_chat
         await chat.until(lambda: isinstance(chat.app.screen, RestoreScreen))
         await chat.press("enter")
         newest = lambda: session.memory.versions.store.newest("MEMORY.md").number  # noqa: E731
-        await chat.until(lambda: f"as in version 1 again; this is version {newest()}." in seen(chat))
+        await chat.until(lambda: f"restored to version 1; this is version {newest()}." in seen(chat))
         assert file.read_text(encoding="utf-8") == TEXT
         assert "version 1 restored" in rows(chat)[0], "a restore is a version too"
 
@@ -143,7 +143,7 @@ async def test_what_was_edited_by_hand_since_stays_a_version(open_chat: Open, se
         await chat.press("down", "r")
         await chat.until(lambda: isinstance(chat.app.screen, RestoreScreen) and "-- by hand, in between" in seen(chat))
         await chat.press("enter")
-        await chat.until(lambda: "as in version 1 again" in seen(chat))
+        await chat.until(lambda: "restored to version 1" in seen(chat))
         store = session.memory.versions.store
         assert b"- by hand, in between\n" in [store.body(version) for version in store.versions("MEMORY.md")]
 
@@ -152,7 +152,7 @@ async def test_the_present_text_is_not_restored_again(open_chat: Open, session: 
     async with open_chat(session=session) as chat:
         await opened(chat)
         await chat.press("r")
-        await chat.until(lambda: "MEMORY.md holds that text already." in seen(chat))
+        await chat.until(lambda: "MEMORY.md already has that text." in seen(chat))
 
 
 async def test_a_version_where_the_file_was_gone_is_no_text_to_restore(open_chat: Open, session: Any) -> None:
