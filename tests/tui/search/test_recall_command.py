@@ -171,7 +171,7 @@ async def test_an_archived_passage_shows_its_page_as_a_picture(open_chat: Any, m
         await chat.until(lambda: isinstance(chat.app.screen, PictureScreen) and "▀" in seen(chat))
         assert f"Page {archived.pages[0].id}" in seen(chat)
         assert "vision tokens" in seen(chat)
-        assert "+ goes to the passage" in seen(chat)
+        assert "+ zooms to the passage" in seen(chat)
         whole = seen(chat)
         assert chat.app.screen.zoom.level == 0  # fitted first
         await chat.press("plus")
@@ -250,7 +250,7 @@ async def test_a_defect_is_told_and_the_chat_goes_on(
         await found(chat)
         monkeypatch.setattr("tui.passages.screen.full_passage", broken)
         await chat.press("ctrl+o")
-        await chat.until(lambda: "A defect in Palimpsest" in seen(chat))
+        await chat.until(lambda: "A bug in Palimpsest" in seen(chat))
         await chat.press("escape")
         await chat.press("escape")
         assert chat.app.screen is chat.screen
