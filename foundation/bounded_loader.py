@@ -17,7 +17,7 @@ MOST_BITS = 64  # of a number: more digits than these are no setting, and Python
 def compose_yaml(text: str) -> yaml.Node | None:
     """The node tree, or None where the text is empty. Raises BadYaml."""
     if len(text) > MOST_CHARACTERS:
-        raise BadYaml(1, f"the file has {len(text):,} characters, and the maximum is {MOST_CHARACTERS:,} are the most")
+        raise BadYaml(1, f"the file has {len(text):,} characters, and the maximum is {MOST_CHARACTERS:,}")
     loader: Any = None
     try:
         loader = BoundedLoader(text)

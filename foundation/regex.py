@@ -88,9 +88,7 @@ class SafePattern:
 
     def __init__(self, source: str) -> None:
         if len(source) > LONGEST_PATTERN:
-            raise UnsafePattern(
-                f"the pattern has {len(source)} characters, and the maximum is {LONGEST_PATTERN} are the most"
-            )
+            raise UnsafePattern(f"the pattern has {len(source)} characters, and the maximum is {LONGEST_PATTERN}")
         try:
             with warnings.catch_warnings():  # of sets as later versions may read them
                 warnings.simplefilter("ignore")

@@ -53,7 +53,7 @@ class PalimpsestApp(ChangesOnlyApp):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f1", "show_keys", "Keys and commands", id="app.keys", show=False, priority=True),
         Binding("ctrl+p", "show_palette", "Command palette", id="app.palette", show=False, priority=True),
-        Binding("ctrl+q", "quit", "Leave", id="app.quit", show=False, priority=True),
+        Binding("ctrl+q", "quit", "Quit", id="app.quit", show=False, priority=True),
         Binding(
             "ctrl+z", "suspend_process", "Suspend if there is no edit to undo; fg resumes", id="app.stop", show=False
         ),

@@ -81,7 +81,7 @@ class SkillRegistry:
             paths = []
             if not self._leads_out and not self._workspace.is_read_only:
                 command = trust_command(self._workspace, "--allow", _FOLDER)
-                text = f"it links to a place outside the workspace; allow it with `{command}` follows it."
+                text = f"it links to a place outside the workspace; allow it with `{command}`."
                 notices.append(FileNotice("warning", text if error.reason == "outside" else error.message, _FOLDER))
             self._leads_out = True
         files = {

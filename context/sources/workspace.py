@@ -193,8 +193,7 @@ class WorkspaceSources:
             )
             fallback = "the previous version is used" if previous.text else "the file is ignored"
             return refreshed, [FileNotice("warning", f"{file.problem}; {fallback}.", file.path.name)]
-        text = f"{file.path.name} {'changed' if file.digest else 'was removed'}. The model will read the whole "
-        "context again."
+        text = f"{file.path.name} {'changed' if file.digest else 'was removed'}. The model will read it all again."
         return file, [FileNotice("info", text, file.path.name)] if self._has_read else []
 
 

@@ -84,8 +84,7 @@ class MlxEmbedder:
             return job.result(seconds)
         except TimeoutError:
             job.cancel()
-            problem = f"`{self._called}` sent no vector within {seconds:g} s: an answer or the loading of the model "
-            "is using MLX."
+            problem = f"`{self._called}` sent no vector within {seconds:g} s: another request is using MLX."
             raise EmbedError("No vector", problem, "It will be tried again later.", passing=True) from None
 
     def _let_go(self) -> None:

@@ -133,7 +133,7 @@ class ModelsScreen(ListScreen[str]):
     def _by_key(self, view: "ModelsView") -> Iterator[ListRow]:
         models = [model for model in view.by_key if model.spec != view.current.spec]
         if models:
-            yield ListRow(label="From a stored key; not contacted")
+            yield ListRow(label="From your keys; not contacted")
         for model in models:
             yield self._row(model.profile, "a service")
 

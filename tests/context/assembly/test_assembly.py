@@ -157,7 +157,7 @@ def test_a_message_larger_than_the_window_is_told_with_figures(small_talk: Talk)
         small_talk.preview("word " * 5000)
     error = caught.value
     assert "5,0" in error.message and "2,048" in error.message and "512" in error.message
-    assert "It is kept" in error.hint and "horten" not in error.hint
+    assert "The message is saved" in error.hint and "horten" not in error.hint
 
 
 def test_a_large_attachment_is_cut_and_says_so(small_talk: Talk) -> None:

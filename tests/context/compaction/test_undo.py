@@ -56,7 +56,7 @@ def test_a_compaction_that_was_asked_for_is_undone_to_the_byte(talk: Talk) -> No
     assert talk.compact() is not None
     assert sent_part(next_request(talk)) != sent_part(before)
     text = undo(talk)
-    assert "older turns are in view again" in text
+    assert "older turns are back in the context" in text
     assert sent_part(next_request(talk)) == sent_part(before)
     talk.reopen()
     assert sent_part(next_request(talk)) == sent_part(before)

@@ -44,7 +44,7 @@ def test_a_picture_that_nobody_reads_gets_a_sentence() -> None:
     for part in (Text(PICTURE, injected="attachment"), Image(b"", "image/png", 64, 40, "pic.png")):
         said = ask("see @pic.png please", part)
         assert "**pic.png** is an image of 64×40 pixels" in said
-        assert "cannot read it" in said
+        assert "needs a vision model" in said
         assert "OCR" in said
         assert "/model" in said
     assert "图片" in ask("这张图片里有什么？", Text(PICTURE, injected="attachment"))

@@ -122,7 +122,7 @@ def test_what_only_comes_near_is_called_so() -> None:
 
 
 def test_it_says_nothing_rather_than_a_weak_quote() -> None:
-    assert "nothing" in ask("Which colour has Zanzibar's flag?", LEMONS)
+    assert "Nothing in memory matches" in ask("Which colour has Zanzibar's flag?", LEMONS)
     assert not quoted(ask("Which colour has Zanzibar's flag?", LEMONS))
     assert not quoted(ask("Who owns a submarine?", recalled("I hope for my own path, Ann.", "e_4")))
     gpl = recalled("You may convey a work based on the Program, under these terms.", "e_5")
