@@ -141,7 +141,7 @@ def _markdown_message(exported: ExportedEntry) -> str:
     when = f" · {iso(entry.said_at)[:16].replace('T', ' ')}" if entry.said_at else ""
     heading = f"\n## {_speaker(entry)}{when}\n\n"
     if not exported.exact:
-        heading += "*(approximate: what stands here is damaged, and not to the letter what was said)*\n\n"
+        heading += "*(approximate: this entry is damaged)*\n\n"
     if entry.kind is EntryKind.TOOL_RESULT:
         return heading + fenced(exported.text) + end
     attached = "".join(f"\n*Attached: {name}*\n" for name in entry.meta.get("attachments", []))
@@ -169,7 +169,7 @@ def export_to_file(memory: Memory, conversation: Conversation, name: str, *, ove
         write_atomically(resolve_path(path.parent) / path.name, as_given(_exported(memory, conversation, path.suffix)))
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise Misuse("Not written", f"{path} cannot be written: {reason}.", "Give another name or folder.") from error
+        raise Misuse("Not written", f"{path} cannot be written: {reason}.", "Choose another name or folder.") from error
     return path
 
 
@@ -177,9 +177,9 @@ def _check_free(path: Path, *, overwrite: bool) -> None:
     """Raises Misuse where no file can be written, or one is not to be overwritten."""
     target = resolve_path(path.parent) / path.name
     if exists(target) and not (overwrite and is_file(target)):
-        raise FileExists("There already", f"{path} is there already.", "Give another name.")
+        raise FileExists("Already exists", f"{path} already exists.", "Choose another name.")
     if not path.parent.is_dir():
-        raise Misuse("No such folder", f"There is no folder {path.parent}.", "Make it first.")
+        raise Misuse("No such folder", f"There is no folder {path.parent}.", "Create it first.")
 
 
 def _exported(memory: Memory, conversation: Conversation, suffix: str) -> str:

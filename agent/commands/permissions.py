@@ -21,7 +21,7 @@ async def _mode(session: Session, text: str) -> Outcome:
     policy = session.permissions
     if not text:
         items = tuple(Choice(mode.value, mode.value, mode.effect(sandboxed=True)) for mode in PermissionMode)
-        return Choices(f"What tools may do (now: {policy.mode})", items, "/mode")
+        return Choices(f"Permission mode (now: {policy.mode})", items, "/mode")
     if text not in set(PermissionMode):
         names = ", ".join(PermissionMode)
         raise Misuse("Unknown mode", f"There is no mode “{text}”.", f"The modes are: {names}.")
@@ -56,11 +56,13 @@ def _answer(session: Session, words: list[str]) -> str:
             if of_session and rules.remove(rule):
                 return f"Removed: {_code(str(rule))}."
         raise Misuse(
-            "No such rule", f"This session has no rule “{rest}”.", "Stored rules: palimpsest permissions remove"
+            "No such rule", f"This session has no rule “{rest}”.", "For stored rules: palimpsest permissions remove"
         )
     if verb not in {"", "list"}:
         raise Misuse(
-            "Unknown", f"“{verb}” is not list, allow, ask, deny, remove or test.", "/permissions lists the rules."
+            "Unknown",
+            f"“{verb}” is not one of list, allow, ask, deny, remove or test.",
+            "/permissions lists the rules.",
         )
     mode = session.permissions.mode
     lines = [f"The mode is {mode}: {mode.effect(sandboxed=session.permissions.sandboxed)}"]
@@ -86,7 +88,13 @@ def _code(text: str) -> str:
 
 
 COMMANDS: tuple[Command, ...] = (
-    Command(name="mode", summary="Say what tools may do without asking.", usage="[MODE]", beside_turns=True, run=_mode),
+    Command(
+        name="mode",
+        summary="Show or set what tools may do without asking.",
+        usage="[MODE]",
+        beside_turns=True,
+        run=_mode,
+    ),
     Command(
         name="permissions",
         aliases=("approvals", "allowed-tools"),

@@ -50,7 +50,7 @@ async def _help(session: Session, name: str) -> Outcome:
 _COMMANDS: tuple[Command, ...] = (
     Command(
         name="help",
-        summary="List the commands, or say what one does.",
+        summary="List the commands, or explain one.",
         usage="[COMMAND]",
         aliases=("?",),
         beside_turns=True,

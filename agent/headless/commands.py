@@ -27,9 +27,7 @@ async def run_command(session: Session, line: str, form: str) -> int | SendMessa
     """Runs a command and prints its result; gives the exit status, or the message that it sends."""
     outcome = await registry.run(session, line)
     if isinstance(outcome, Proposal) and outcome.must_be_confirmed and not outcome.confirmed:
-        outcome = CommandFailed(
-            Misuse("Not confirmed", f"{outcome.title} Nobody can be asked here.", "Say --yes, too.")
-        )
+        outcome = CommandFailed(Misuse("Not confirmed", f"{outcome.title} It cannot be confirmed here.", "Add --yes."))
     if isinstance(outcome, Proposal):  # typed explicitly, and nobody can be asked
         with output.Progress(f"{outcome.unit}s") as progress:
             outcome = await registry.carry_out(outcome, progress)

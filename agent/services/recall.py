@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # a picture is read without a workspace
     from memory.pages.read.reader import OnStage
     from memory.search import Hit
 
-NOT_KNOWN: Final = "This page is not known here: nothing vouches for where it comes from."
+NOT_KNOWN: Final = "This page is not in this workspace, so its source cannot be verified."
 """Warning for a page picture with an id unknown to the workspace, or read outside of any workspace."""
 NO_TEXT: Final = "No text was found in it."
 """The result for a picture without text."""
@@ -80,7 +80,7 @@ def _verified(hit: RecalledPassage, memory: "Memory | None") -> RecalledPassage:
     every_line = tuple(range(1, hit.text.count("\n") + 2))
     return warned(
         replace(hit, doubt=every_line),
-        f"This workspace has a page {hit.id} with another text: the picture was altered, or is not that page.",
+        f"This workspace has a page {hit.id} with a different text: the picture was altered, or is another page.",
     )
 
 
@@ -128,7 +128,7 @@ def recall_markdown(memory: "Memory", request: str) -> str:
     if picture and not result.hits:
         return NO_TEXT
     if not result.hits:
-        return f"Nothing is remembered about “{request}”."
+        return f"No results for “{request}”."
     return "\n\n".join(_as_markdown(hit) for hit in result.hits)
 
 
@@ -143,7 +143,7 @@ def describe(hit: RecalledPassage) -> str:
     how = f"read {reader} in {hit.read_ms:,.1f} ms"
     if hit.engine == STORED:
         how = "as it was stored" if hit.trust is Trust.EXACT else "from the store"
-    doubt = f"; lines in doubt: {_lines(hit.doubt)}" if hit.doubt else ""
+    doubt = f"; uncertain lines: {_lines(hit.doubt)}" if hit.doubt else ""
     return f"{hit.trust.value}, {how}{doubt}"
 
 
@@ -153,7 +153,7 @@ def hidden_characters_notice(hit: RecalledPassage) -> str:
     if not count:
         return ""
     subject = "1 control or hidden character is" if count == 1 else f"{count:,} control or hidden characters are"
-    return f"Not shown to the byte: {subject} a sign here. `{PROGRAM} recall … --raw` gives every byte."
+    return f"Not shown exactly: {subject} replaced by a symbol. `{PROGRAM} recall … --raw` prints every byte."
 
 
 def citations(hit: RecalledPassage) -> tuple[Citation, ...]:

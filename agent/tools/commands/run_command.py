@@ -55,7 +55,9 @@ class RunCommand:
     def action(self, arguments: dict[str, Any]) -> Action:
         command = _command(arguments)
         whole_argument(arguments, "timeout", 1, least=1)
-        background = "It goes on in the background, without a time limit." * flag_argument(arguments, "background")
+        background = "It keeps running in the background, without a time limit." * flag_argument(
+            arguments, "background"
+        )
         return command_action(self._commands, command, inside=_is_inside(arguments), background=background)
 
     def run(self, arguments: dict[str, Any], run: ToolRun) -> str:
@@ -132,7 +134,7 @@ def command_action(commands: Commands, command: str, *, inside: bool = True, bac
     state, concern = commands.sandbox.state, ""
     has_sandbox = state.kind is not SandboxKind.NONE
     if has_sandbox and not inside:
-        concern = "It asks to run outside the sandbox, where it can write any file of yours and use the network."
+        concern = "It requests to run outside the sandbox, where it can write any of your files and use the network."
     is_confined = inside and state.holds
     reads = commands.files_read(command) if is_confined else None
     return Action(

@@ -138,7 +138,10 @@ class ProjectFolders:
         """Why reading anything here asks first; "" in a project's folder."""
         home = resolve_path(Path.home())
         if holder := next((folder for folder in self.folders if home.is_relative_to(folder)), None):
-            return f"{holder} is or holds your home folder, so each file asks. Start in a project's folder instead."
+            return (
+                f"{holder} is or contains your home folder, so each file needs confirmation. Start in a "
+                "project folder instead."
+            )
         return ""
 
     def reading_concern(self, place: ProjectPath) -> str:

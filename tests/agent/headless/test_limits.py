@@ -110,7 +110,7 @@ def test_a_day_s_cap_ends_a_run_unless_it_may_go_on(
     assert run("--model", server.spec, "-p", "one").status == 0
     capped = run("--model", server.spec, "-p", "two")
     assert capped.status == 4
-    assert "5,000 are the most (models.daily_tokens)" in capped.err
+    assert "the limit is 5,000 (models.daily_tokens)" in capped.err
     over = run("--model", server.spec, "-p", "--over-cap", "three", "--json")
     assert (over.status, over.json["text"]) == (0, "Two.")
 

@@ -108,13 +108,13 @@ def test_a_date_alone_is_a_range(store: Memory, month: str) -> None:
         ("by_file", {}, "missing required field `file`"),
         ("by_file", {"file": "a", "path": "b"}, "unknown field `path`"),
         ("prompts", {"k": 0}, "`int` >= 1"),
-        ("timeline", {"around": "nowhere"}, "neither a moment nor the id"),
+        ("timeline", {"around": "nowhere"}, "page or note,"),
         ("timeline", {"around": "2026-13-13"}, "no date"),
         ("timeline", {"around": "best"}, "needs a moment"),
         ("exact", {"filters": {"date_range": ["2026-03-01"]}}, "Expected `array` of"),
-        ("exact", {"filters": {"date_range": ["2026-03-31", "2026-03-01"]}}, "ends before it begins"),
+        ("exact", {"filters": {"date_range": ["2026-03-31", "2026-03-01"]}}, "it ends before or when it starts"),
         ("exact", {"filters": {"date_range": "soon"}}, "no date"),
-        ("prompts", {"since": "2026-03-31", "until": "2026-03-01"}, "ends before it begins"),
+        ("prompts", {"since": "2026-03-31", "until": "2026-03-01"}, "it ends before or when it starts"),
     ],
 )
 def test_what_is_wrong_is_said(store: Memory, name: str, told: dict[str, object], words: str) -> None:

@@ -182,4 +182,4 @@ async def test_a_setting_that_is_alone_in_the_list_shows_its_whole_description(o
         assert screen.chosen is not None
         whole = f"{screen.chosen.setting.sentence} {screen.chosen.setting.type_name}"
         await chat.until(lambda: all(word in seen(chat) for word in whole.split()))
-        assert "Enter sets it for all your workspaces" in " ".join(seen(chat).split())
+        assert "Enter sets it for all workspaces" in " ".join(seen(chat).split())

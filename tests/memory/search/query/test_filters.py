@@ -203,7 +203,7 @@ def test_words_around_a_moment_are_looked_for_in_its_week(talk: Talk) -> None:
 
 
 def test_around_what_is_nowhere(talk: Talk) -> None:
-    with pytest.raises(NotFound, match="neither a moment nor the id"):
+    with pytest.raises(NotFound, match="page or note,"):
         talk.ask(around="e_nothing")
 
 
