@@ -56,7 +56,7 @@ def test_what_else_is_no_readable_file_is_told(tmp_path: Path) -> None:
     (tmp_path / "large").write_bytes(b"x" * 11)
     (tmp_path / "binary").write_bytes(b"x\xff")
     for name, said in (
-        ("circle", "back to itself|links"),
+        ("circle", "a link to itself|links"),
         ("large", "larger than 10 bytes"),
         ("binary", "byte 1"),
         ("", "a folder"),

@@ -90,7 +90,7 @@ def test_a_model_of_mlx_lm_embeds_by_its_last_token(folder: Path, opened: Opened
 
 
 def test_a_folder_that_is_none_is_a_sentence(tmp_path: Path, opened: Opened) -> None:
-    with pytest.raises(EmbedError, match="not in the local cache"):
+    with pytest.raises(EmbedError, match="not in the local Hugging Face cache"):
         opened(f"mlx:{tmp_path / 'nowhere'}")
 
 

@@ -1,4 +1,4 @@
-"""A turn is deleted from its blocks and taken back. Real sessions."""
+"""A turn is deleted from its blocks then undone. Real sessions."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ async def test_a_turn_is_deleted_and_taken_back(open_chat: Any, session: Session
         await chat.press("ctrl+up", "d", "d")
         await chat.until(lambda: "“second” is out of the conversation" in chat.text)
         await chat.quiet()
-        assert "Ctrl+↑ u takes it back, too." in " ".join(chat.text.split()), "the prompt has the keys again"
+        assert "Ctrl+↑ u undoes it, too." in " ".join(chat.text.split()), "the prompt has the keys again"
         assert "Two." not in chat.text
         await chat.press("ctrl+up")
         assert "u undo delete" in foot(chat)
@@ -58,7 +58,7 @@ async def test_no_key_is_named_where_there_is_no_block_left_to_press_it_at(
         await chat.press("ctrl+up", "d", "d")
         await chat.until(lambda: "takes it back" in chat.text)
         await chat.quiet()
-        assert "takes it back, too" not in " ".join(chat.text.split())
+        assert "u undoes it, too" not in " ".join(chat.text.split())
 
 
 async def test_deleting_says_what_goes_before_it_goes(open_chat: Any, session: Session, server: Script) -> None:
@@ -101,7 +101,7 @@ async def test_what_a_command_gave_belongs_to_no_turn(open_chat: Any, session: S
             assert not any(action in foot(chat) for action in ("b branch", "m bookmark", "d delete")), kind
             for key in ("b", "d", "d", "m"):
                 await chat.press(key)
-            assert any("belongs to no turn" in line for line in chat.seen)
+            assert any("is not part of a turn" in line for line in chat.seen)
             await chat.press("up")
         assert "d delete" in foot(chat), "the answer"
         await chat.press("d")
