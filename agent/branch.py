@@ -75,7 +75,7 @@ class OpenBranch:
         conversation = self.opened()
         entry = await asyncio.to_thread(self._memory.conversations.find_entry, entry_id, conversation.seq)
         if entry.role is not Role.USER:
-            raise Misuse("Not your message", f"{entry_id} was not said by you.", "/branch lists your messages.")
+            raise Misuse("Not your message", f"{entry_id} is not a message of yours.", "/branch lists your messages.")
         self.rewritten, self.rewound = entry, ""
         return entry
 
@@ -148,7 +148,7 @@ class OpenBranch:
     async def last_own_message(self) -> tuple[Entry, str]:
         """The user's last message with its text. Raises TemporaryFailure where there is none."""
         if not (last := await self.own_messages(1)):
-            raise TemporaryFailure("Nothing to send again", "There is no message yet.", "Say something first.")
+            raise TemporaryFailure("Nothing to resend", "There is no message yet.", "Send a message first.")
         return last[0]
 
     async def is_answered(self) -> bool:
@@ -198,7 +198,9 @@ class OpenBranch:
     def opened(self) -> Conversation:
         """The conversation that is open. Raises TemporaryFailure before its first message."""
         if self.conversation is None:
-            raise TemporaryFailure("No conversation yet", "It begins with your first message.", "Say something first.")
+            raise TemporaryFailure(
+                "No conversation yet", "A conversation starts with your first message.", "Send a message first."
+            )
         return self.conversation
 
     async def reload(self, conversation: Conversation) -> Conversation:

@@ -23,7 +23,9 @@ def branch_change(
     try:
         before, now = list(_path(conversations, known)), list(_path(conversations, leaf))
     except NotFound:
-        return Notice("warning", "This conversation was changed in another window. The context is what is stored now.")
+        return Notice(
+            "warning", "This conversation was changed in another window. The context now matches what is stored."
+        )
     shared = {entry.seq for entry in before} & {entry.seq for entry in now}
     gone = list(takewhile(lambda entry: entry.seq not in shared, before))
     added = list(takewhile(lambda entry: entry.seq not in shared, now))
@@ -35,16 +37,23 @@ def branch_change(
 def _sentence(gone: Sequence[Entry], added: Sequence[Entry], rewriting: bool) -> str:
     happened = _happened(added)
     if rewriting:
-        return f"This conversation changed in another window{happened}. Your message begins a branch all the same."
+        return f"This conversation changed in another window{happened}. Your message starts a new branch anyway."
     if gone:
         new = f", and {_messages(added)} of the other branch {_is(added)}" if _count(added) else ""
         return (
-            f"This conversation went to another branch in another window: {_messages(gone)} shown here "
-            f"{_is(gone)} not in the context any more{new}. /tree shows both."
+            f"Another window switched this conversation to another branch: {_messages(gone)} shown here "
+            f"{_is(gone)} no longer in the context{new}. /tree shows both."
         )
     if not _count(added):
-        return f"This conversation was changed in another window{happened}. It holds here too." if happened else ""
-    return f"This conversation went on in another window{happened}. It is in the context now; /tree shows it."
+        return (
+            f"This conversation was changed in another window{happened}. The change applies here, too."
+            if happened
+            else ""
+        )
+    return (
+        f"This conversation continued in another window{happened}. The new messages are now in the "
+        "context; /tree shows them."
+    )
 
 
 def _path(conversations: Conversations, leaf: int | None) -> Iterator[Entry]:

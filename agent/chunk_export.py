@@ -34,7 +34,7 @@ def write_chunks(memory: Memory, conversation: Conversation, folder: Path, on_tr
     name = Path(memory.mirrors.file_name(conversation)).stem
     index = folder / f"{name}_index.json"
     if exists(index):
-        raise Misuse("There already", f"{index} is there already.", "Give an empty folder.")
+        raise Misuse("Already exists", f"{index} already exists.", "Choose an empty folder.")
     chunks, summaries = list[dict[str, Any]](), list[dict[str, Any]]()
     make_folder(folder / CHUNKS)
     for number, messages in enumerate(_chunks(memory, conversation, on_trouble), start=1):

@@ -75,7 +75,7 @@ class ManualCompaction:
         if self._summaries:
             plan = await self._summaries.write(plan, counter)
             if plan is None:
-                raise TemporaryFailure("Stopped", "The summary was stopped, and nothing was archived.")
+                raise TemporaryFailure("Stopped", "The summary was stopped. Nothing was archived.")
         await asyncio.to_thread(session.hooks.before_compaction, "manual")
         receipt = await asyncio.to_thread(
             session.context.compact, plan, counter, on_page, label=label, cause=CAUSE_MANUAL
@@ -88,7 +88,7 @@ class ManualCompaction:
         session = self._session
         conversation = session.branch.opened()
         if session.busy:
-            return "Nothing is archived while an answer is written: ask again after it."
+            return "Nothing is archived while an answer is being written. Try again afterwards."
         model = session.model
         return await asyncio.to_thread(
             nothing_leaves, session.context.state, conversation, model.profile, model.counter
@@ -99,7 +99,9 @@ class ManualCompaction:
         session = self._session
         conversation = session.branch.opened()
         if session.busy:
-            raise TemporaryFailure("Still answering", "A compaction is undone between turns.", "Wait, or stop first.")
+            raise TemporaryFailure(
+                "Still answering", "A compaction can only be undone between turns.", "Wait, or stop first."
+            )
         await session.prepare_model()
         model = session.model
         tools = session.offer.current(conversation.id, model.profile)

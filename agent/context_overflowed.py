@@ -21,11 +21,15 @@ class ContextOverflowed(Struct, frozen=True):
     def text(self) -> str:
         size = f"The request of {self.prompt_tokens:,} tokens did not fit the server's context"
         if not self.stated:
-            sentence = f"{size}, whose size it does not tell: {self.window:,} tokens are used now. It is sent again."
+            sentence = f"{size}, whose size is unknown. Using {self.window:,} tokens and sending again."
         elif self.window < self.assumed:
             sentence = (
-                f"{size} of {self.window:,} tokens ({self.assumed:,} were assumed). It is made smaller and sent again."
+                f"{size} of {self.window:,} tokens ({self.assumed:,} were assumed). Shortening the "
+                "request and sending again."
             )
         else:
-            sentence = f"{size} of {self.window:,} tokens: it was counted too low. It is made smaller and sent again."
+            sentence = (
+                f"{size} of {self.window:,} tokens, because its size was underestimated. Shortening "
+                "the request and sending again."
+            )
         return f"{sentence} {self.advice}".rstrip()

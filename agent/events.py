@@ -69,12 +69,12 @@ class WordsHidden(Struct, frozen=True):
     @property
     def text(self) -> str:
         unclosed = (
-            f"<private> is never closed: the {self.unclosed:,} characters after it go with this request and are kept "
-            "nowhere. </private> ends it."
+            f"<private> is not closed: the {self.unclosed:,} characters after it are sent with this "
+            "request but not stored. End private text with </private>."
         )
         injected = (
-            f"The {self.injected:,} characters between <palimpsest-…> tags are kept nowhere: the tags stand for what "
-            "the program puts into a request."
+            f"The {self.injected:,} characters between <palimpsest-…> tags are not stored: these "
+            "tags are reserved for Palimpsest."
         )
         return " ".join([unclosed] * bool(self.unclosed) + [injected] * bool(self.injected))
 
@@ -215,7 +215,7 @@ class CallLimitReached(Struct):
 
     @property
     def question(self) -> str:
-        return f"{self.sentence} Go on for another {self.more:,}?"
+        return f"{self.sentence} Continue for another {self.more:,}?"
 
 
 class SpendingLimitReached(Struct):
@@ -229,7 +229,7 @@ class SpendingLimitReached(Struct):
 
     @property
     def question(self) -> str:
-        return f"{self.limit.sentence} Go on?"
+        return f"{self.limit.sentence} Continue?"
 
 
 class PermissionDenied(Struct, frozen=True):
@@ -275,13 +275,14 @@ class PlanUpdated(Struct, frozen=True):
 
 
 class ToolFinished(Struct, frozen=True):
-    """`shown` is what the model sees; the whole output is stored as `entry`."""
+    """`shown` is what the model sees; the whole output is stored as `entry`. `diff` is the unified diff of a change."""
 
     call: ToolCall
     shown: str
     chars: int
     failed: bool
     entry: str
+    diff: str = ""
 
 
 class CheckpointMade(Struct, frozen=True):

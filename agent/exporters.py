@@ -22,6 +22,7 @@ from foundation.errors import Misuse
 from foundation.files import exists, is_file, resolve_path, write_atomically
 from foundation.paths import expand_home
 from foundation.privacy import as_given
+from foundation.terminal_text import fenced
 from foundation.trust import Trust
 from memory.observations.observation import is_made
 from memory.records import Conversation, Entry, EntryKind
@@ -131,31 +132,24 @@ def markdown_pieces(memory: Memory, conversation: Conversation, on_trouble: OnTr
         if exported.entry.seq in branch:
             yield _markdown_message(exported)
             for call in memory.conversations.interrupted_calls(exported.entry):
-                yield f"\n{_fenced(described(call))}\n*({INTERRUPTED})*\n"
+                yield f"\n{fenced(described(call))}\n*({INTERRUPTED})*\n"
 
 
 def _markdown_message(exported: ExportedEntry) -> str:
     entry = exported.entry
     end = "" if entry.complete else "\n*(cut off here)*\n"
-    heading = f"\n## {_speaker(entry)} · {iso(entry.time)[:16].replace('T', ' ')}\n\n"
+    when = f" · {iso(entry.said_at)[:16].replace('T', ' ')}" if entry.said_at else ""
+    heading = f"\n## {_speaker(entry)}{when}\n\n"
     if not exported.exact:
-        heading += "*(approximate: what stands here is damaged, and not to the letter what was said)*\n\n"
+        heading += "*(approximate: this entry is damaged)*\n\n"
     if entry.kind is EntryKind.TOOL_RESULT:
-        return heading + _fenced(exported.text) + end
+        return heading + fenced(exported.text) + end
     attached = "".join(f"\n*Attached: {name}*\n" for name in entry.meta.get("attachments", []))
     return heading + exported.text.rstrip("\n") + "\n" + end + attached
 
 
 def _speaker(entry: Entry) -> str:
     return " ".join((entry.speaker or _NAMES[entry.role.value]).split())
-
-
-def _fenced(text: str) -> str:
-    """The text as a code block, with a fence longer than any within it."""
-    fence = "```"
-    while fence in text:
-        fence += "`"
-    return f"{fence}text\n{text.rstrip()}\n{fence}\n"
 
 
 class FileExists(Misuse):
@@ -165,18 +159,17 @@ class FileExists(Misuse):
 def export_to_file(memory: Memory, conversation: Conversation, name: str, *, overwrite: bool = False) -> Path:
     """Writes the conversation in the format of the suffix (.jsonl, else Markdown).
 
-    The default name is `<conversation id>.md` in the workspace's root. Raises FileExists where a file is in the way,
-    unless it is to `overwrite` it.
+    The default name is `<conversation id>.md`; a relative name is below the current folder. Raises FileExists where a
+    file is in the way, unless it is to `overwrite` it.
     """
     path = expand_home(name) if name else Path(memory.mirrors.file_name(conversation))
-    if not path.is_absolute():
-        path = memory.workspace.root / path
+    path = Path.cwd() / path
     try:
         _check_free(path, overwrite=overwrite)
         write_atomically(resolve_path(path.parent) / path.name, as_given(_exported(memory, conversation, path.suffix)))
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise Misuse("Not written", f"{path} cannot be written: {reason}.", "Give another name or folder.") from error
+        raise Misuse("Not written", f"{path} cannot be written: {reason}.", "Choose another name or folder.") from error
     return path
 
 
@@ -184,9 +177,9 @@ def _check_free(path: Path, *, overwrite: bool) -> None:
     """Raises Misuse where no file can be written, or one is not to be overwritten."""
     target = resolve_path(path.parent) / path.name
     if exists(target) and not (overwrite and is_file(target)):
-        raise FileExists("There already", f"{path} is there already.", "Give another name.")
+        raise FileExists("Already exists", f"{path} already exists.", "Choose another name.")
     if not path.parent.is_dir():
-        raise Misuse("No such folder", f"There is no folder {path.parent}.", "Make it first.")
+        raise Misuse("No such folder", f"There is no folder {path.parent}.", "Create it first.")
 
 
 def _exported(memory: Memory, conversation: Conversation, suffix: str) -> str:

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from msgspec.structs import replace
 
@@ -56,13 +56,10 @@ from foundation.paths import Workspace
 from memory.access import refuse_read_only
 from memory.memory import Memory
 from memory.records import STEERS, Conversation
-from models.chat.detect import detect
+from models.chat.detect import DetectedModel, detect
 from models.chat.port import ChatModel, Profile
 from models.messages import Fact, RecalledSpan
 from models.ocr.open import image_text_reader
-
-if TYPE_CHECKING:
-    from models.chat.detect import DetectedModel
 
 CLOSING_WAIT = 5.0  # seconds that closing waits for the turn, and for background work
 
@@ -320,7 +317,7 @@ class Session:
         await self.warm_up.stop()
         return await self._model.use(spec)
 
-    async def models(self) -> "list[DetectedModel]":
+    async def models(self) -> list[DetectedModel]:
         """The available models: those of servers on this machine, and those that a key in the environment opens."""
         return await detect(self.config.environment, settings=self.config.models)
 

@@ -40,11 +40,11 @@ class SessionModel:
         """The model's window as a person reads it, and how it is known where its server named it in an error."""
         profile = self.profile
         if self._prepared is not self.model and not profile.window_known:
-            return "window not known yet: its server is asked with the first message"
+            return "window not known yet; requested with the first message"
         if self.learned:
             return (
-                f"window {profile.window:,}, as its server said on {self.learned.time.astimezone():%Y-%m-%d} "
-                f"(`/model {profile.spec}` forgets it)"
+                f"window {profile.window:,}, as reported by its server on "
+                f"{self.learned.time.astimezone():%Y-%m-%d} (`/model {profile.spec}` resets it)"
             )
         return f"window {profile.window:,}" if profile.window else ""
 
@@ -87,9 +87,9 @@ class SessionModel:
         known = before != "offline" and before in await asyncio.to_thread(lambda: self.used.specs)
         if known and not self._config.model_is_fixed:
             profile = await self.use(before, as_default=False)
-            where = "; what you write is sent to another machine" if profile.remote else ""
-            return f"This conversation goes on with {before}, as before{where}. /model {now} changes that."
-        return f"This conversation was held with {before}; you speak to {now} now. /model {before} goes back."
+            where = "; your messages are sent to another machine" if profile.remote else ""
+            return f"This conversation continues with {before}{where}. /model {now} switches."
+        return f"This conversation used {before}; you are now using {now}. /model {before} switches back."
 
     async def note(self, event: SessionEvent) -> SessionEvent:
         """Remembers that the model answered, how its server takes tools, what it accepts, and a window that it named.
@@ -111,14 +111,14 @@ class SessionModel:
     async def _learn(self, event: ContextOverflowed) -> str:
         """Keeps a window that the server named; a sentence about how long it holds and how to go back."""
         spec, window = self.profile.spec, f"{event.window:,}"
-        back = f"/model {spec} forgets it"
+        back = f"/model {spec} resets it"
         if not event.stated:
-            return f"It holds for this session, unless the server takes more later; {back}."
+            return f"It applies to this session, unless the server accepts more later; {back}."
         if event.window >= event.assumed:
             return ""
         if await asyncio.to_thread(self.used.learn_window, spec, self._address, event.window):
-            return f"{window} is kept for this model at this address for {WINDOW_FOR.days} days; {back}."
-        return f"Its server accepted more before, so {window} holds for this session alone; {back}."
+            return f"{window} is remembered for this model and address for {WINDOW_FOR.days} days; {back}."
+        return f"Its server accepted more before, so {window} applies only to this session; {back}."
 
     async def _accepted(self, prompt_tokens: int) -> None:
         if prompt_tokens > GROWTH * self._longest:

@@ -24,8 +24,8 @@ WARM_UP: Final = "warm_up"
 """The purpose of these requests in the ledger."""
 SLOW_S: Final = 10.0  # seconds to the first word of a conversation, after which the warm-up is offered
 OFFER: Final = (
-    "The first word took {:.0f} s. `/settings models.warm_up` lets the server read the head of the request while you "
-    "type."
+    "The first word took {:.0f} s. With `/settings models.warm_up`, the server reads the start "
+    "of the request while you type."
 )
 
 _log = logger("warm_up")

@@ -103,6 +103,11 @@ class Workspace(Struct, frozen=True):
         return self.memory_dir / "archive"
 
     @property
+    def imported_knowledge(self) -> Path:
+        """Texts that an import added to knowledge."""
+        return self.root / "imported"
+
+    @property
     def conversations(self) -> Path:
         """The readable mirrors."""
         return self.root / "conversations"

@@ -156,3 +156,11 @@ def _glyph(match: re.Match[str]) -> str:
     if code < 0xA0:
         return "␛" + chr(code - 0x40)
     return f"⟨U+{code:04X}⟩"
+
+
+def fenced(text: str, language: str = "text") -> str:
+    """The text as a Markdown code block, with a fence longer than any within it."""
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}{language}\n{text.rstrip()}\n{fence}\n"

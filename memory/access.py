@@ -209,7 +209,7 @@ def trust_notice(workspace: Workspace, trust_state: TrustState, settings: Sequen
         more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
         which = "is" if len(changed) == 1 else "are"
         since = "new or changed since you trusted this workspace"
-        return f"{names}{more} {which} not in force: {since}. To allow it: {command}"
+        return f"{names}{more} {which} inactive: {since}. To allow it: {command}"
     return ""
 
 
@@ -232,10 +232,9 @@ _ROOM = 2**18
 """Bytes that a disk must have for another try to open a workspace on it to be written to."""
 
 NOT_MADE_HERE = "was not made here, or not by this version"
-_ANOTHER_FOLDER = "is not the folder that you trusted at this path"
+_ANOTHER_FOLDER = "is not the folder you trusted at this path"
 _ANOTHER_STORE = (
-    "has a store whose first entry is not the one that you trusted (another was put there, or its id is damaged: "
-    f"`{PROGRAM} check` names damage)"
+    f"has a different database than the one you trusted (it was replaced, or an id is damaged: run `{PROGRAM} check`)"
 )
 
 
@@ -256,12 +255,12 @@ def refusal(workspace: Workspace, trust_state: TrustState | None = None) -> Read
     if workspace.unwritable == REFUSED:
         return ReadOnly(
             "The workspace is read-only",
-            f"{_no_writing(workspace)}. Nothing of this was written, and all that came before is safe.",
-            "Look at the rights of its folder and how its disk is mounted, then try again.",
+            f"{_no_writing(workspace)}. Nothing was written; data stored before is safe.",
+            "Check the permissions of its folder and how its disk is mounted, then try again.",
         )
     return StoreFull(
         "No space is left",
-        f"{_no_writing(workspace)}. Nothing of this was written, and all that came before is safe.",
+        f"{_no_writing(workspace)}. Nothing was written; data stored before is safe.",
         "Free some space, then try again.",
     )
 
@@ -276,8 +275,8 @@ def nothing_is_kept(workspace: Workspace) -> str:
     """For a chat on a full or read-only disk: what works, what does not, and what to do."""
     until = "there is room: free some" if workspace.unwritable == FULL else "it can be: change that"
     return (
-        f"{_no_writing(workspace)}: you can read, /search and /recall, and nothing is kept. No message is sent until "
-        f"{until}, then send it again."
+        f"{_no_writing(workspace)}: you can read, /search and /recall, but nothing is saved. Messages "
+        f"cannot be sent until {until}."
     )
 
 

@@ -85,7 +85,7 @@ class CheckReport(Struct, frozen=True, kw_only=True):
     def lost_checkpoints_sentence(self) -> str:
         """The same of versions that checkpoints hold."""
         sentence = lost_sentence([one.since_ms for one in self.known_lost if one.of_checkpoint])
-        return f"Of the checkpoints {sentence} /undo cannot go back past them." if sentence else ""
+        return f"Checkpoints: {sentence} /undo cannot go back past them." if sentence else ""
 
 
 class LostVersion(Struct, frozen=True):
@@ -160,7 +160,7 @@ def _lost_list(memory: Memory, store: VersionStore) -> list[IntegrityProblem]:
     with suppress(OSError):  # which `_version_problems` names
         named, given = memory.cold.read(highest_named_version), store.highest_given()
         if named > given:
-            what = f"A tool made version {named}, and the list reaches to {given}: older versions were deleted with it."
+            what = f"A tool made version {named}, but the list ends at {given}: versions were deleted."
             return [IntegrityProblem("version", "manifest", what)]
     return []
 
@@ -180,7 +180,7 @@ def _came_back(memory: Memory) -> list[IntegrityProblem]:
         return []
     ids = [entry.id for entry in memory.conversations.entries(seqs[:_MOST_NAMED]).values()]
     where = ", ".join(ids) + " …" * (len(seqs) > _MOST_NAMED)
-    message = f"It was forgotten, and is here again. `{PROGRAM} check --repair` forgets it again."
+    message = f"It was forgotten but is here again. `{PROGRAM} check --repair` deletes it again."
     return [IntegrityProblem("forgetting", where, message)]
 
 
@@ -190,7 +190,7 @@ def _tombstones(workspace: Workspace) -> Tombstones:
 
 
 def _open_jobs(workspace: Workspace) -> list[IntegrityProblem]:
-    message = f"Something is not forgotten yet: `{PROGRAM} forget` goes on with it."
+    message = f"A deletion is not finished: `{PROGRAM} forget` continues it."
     return [IntegrityProblem("forgetting", id_, message) for id_ in ForgetJournal(workspace.forgotten).open_ids()]
 
 
@@ -207,7 +207,7 @@ def check_and_repair(workspace: Workspace, now: datetime, settings: ArchiveSetti
         broken = f": some of {', '.join(found.broken)}" if found.broken else ""
         if not found.rows or found.broken:
             lost.append(f"Rows of the database that could not be read{broken}.")
-        mended.append(f"The database: {found.rows:,} rows put into a new one.")
+        mended.append(f"The database was rebuilt with {found.rows:,} rows.")
     memory = Memory.open(workspace, settings=settings)
     try:
         mended += _without_forged_names(memory, quarantine)
@@ -271,8 +271,8 @@ def check_and_repair(workspace: Workspace, now: datetime, settings: ArchiveSetti
 def _mirror_notes(changed: Sequence[ChangedMirror]) -> Iterator[str]:
     """A sentence each about the mirrors that are not there and those that were edited, or are damaged."""
     for is_there, what, then in (
-        (False, "not there", "writes {} anew, as the next turn in its conversation does."),
-        (True, "not as written here: edited by hand, or damaged", "writes {} anew and keeps the text as a version."),
+        (False, "missing", "rewrites {}, as does the next turn in the conversation."),
+        (True, "changed: edited by hand, or damaged", "rewrites {} and saves the current text as a version."),
     ):
         names = [one.name for one in changed if one.is_there is is_there]
         if names:
@@ -293,7 +293,7 @@ def _without_forgotten_mirrors(workspace: Workspace, forgotten: ForgottenEarlier
         is_given_up = forgotten.known_conversation(*name) != name
         if is_given_up or any(forgotten.has(mirror.source, mirror.id, turn.id) for turn in turns):
             remove(workspace.conversations / mirror.name, missing_ok=True)
-            yield f"conversations/{mirror.name}: it held what was forgotten, and was deleted."
+            yield f"conversations/{mirror.name}: deleted, because it contained forgotten text."
 
 
 def _write_mirrors(memory: Memory) -> Iterator[str]:
@@ -301,8 +301,8 @@ def _write_mirrors(memory: Memory) -> Iterator[str]:
     for one in memory.mirrors.changed():
         with suppress(OSError, MemoryFailure):  # a link, or a file of another owner: it is named still
             memory.mirrors.update(one.conversation)
-            kept = "; the text that it had is kept in .palimpsest/versions" if one.is_there else ""
-            yield f"conversations/{one.name}: written anew from the database{kept}."
+            kept = "; its previous text is saved in .palimpsest/versions" if one.is_there else ""
+            yield f"conversations/{one.name}: rewritten from the database{kept}."
 
 
 def _versioned_file(workspace: Workspace, name: str) -> bytes:
@@ -327,13 +327,13 @@ def _without_forged_names(memory: Memory, quarantine: Quarantine) -> list[str]:
         return []
     quarantine.copy_database(memory.cold)
     memory.cold.write(remove_forged)
-    return [f"{name.sentence} The row was taken out." for name in forged_names]
+    return [f"{name.sentence} The row was removed." for name in forged_names]
 
 
 def _report_restored(turns: MissingTurns, mended: list[str], lost: list[str]) -> None:
     where = turns.problem.where
-    how = "their times are right to the minute, and whose part a name took may be guessed"
-    mended.append(f"{where}: {turns.problem.message} They are again, from there; {how}.")
+    how = "times are exact to the minute, and roles of names may be guessed"
+    mended.append(f"{where}: {turns.problem.message} They were restored from it; {how}.")
     for turn in turns.turns:
         if not turn.whole:
             lost.append(f"Entry {turn.id}: {where} has only a part of this tool's output.")

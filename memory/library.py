@@ -68,7 +68,7 @@ def recall_memory(ref: FolderPath, workspace: FolderPath | None = None, *, exact
         return _vouched([passage_of_page(page, Citation(kind="page", ref=page.page_id))], exact)
     place = _workspace(workspace)
     if not place.database.exists():
-        raise NotFound("Nothing by that name", f"{ref} is no picture, and {place.root} is no workspace.")
+        raise NotFound("Nothing by that name", f"{ref} is not a picture, and {place.root} is not a workspace.")
     with closing(Memory.open(place)) as memory:
         return _vouched(memory.recall(str(ref)), exact)
 
@@ -83,8 +83,8 @@ def _refuse_forged(place: Workspace, page: PageText) -> None:
             return
     raise InexactText(
         "Another page",
-        f"{place.root} has a page {page.page_id} with another text: the picture was altered, or is not that page.",
-        "Ask for the page by its id, or with exact=False to have the text as it reads.",
+        f"{place.root} has a page {page.page_id} with a different text: the picture was altered, or is another page.",
+        "Request the page by its id, or use exact=False to get the text as read.",
     )
 
 
@@ -94,14 +94,14 @@ def _vouched(passages: Sequence[RecalledPassage], exact: bool) -> str:
         passage = doubtful[0]
         name = passage.citation.ref or "A page, whose header is damaged,"
         raise InexactText(
-            "Not to the letter",
+            "Not exact",
             f"{name} is not exact: {_reason(passage)}",
-            "Ask for it with exact=False to have the text as it reads, or find an undamaged copy of it.",
+            "Use exact=False to get the text as read, or find an undamaged copy.",
         )
     return "".join(passage.text for passage in passages)
 
 
 def _reason(passage: RecalledPassage) -> str:
     if passage.doubt:
-        return f"its pixels do not match its hash; {len(passage.doubt)} lines are in doubt."
+        return f"its pixels do not match its hash; {len(passage.doubt)} lines are uncertain."
     return " ".join(passage.warnings) or "its pixels do not match its hash."

@@ -42,7 +42,7 @@ def _mirrors_unknown(workspace: Workspace) -> str:
         return ""
     copies = "1 readable copy of a conversation is" if count == 1 else f"{count:,} readable copies of conversations are"
     return (
-        f"{copies} in {folder}, and the database {workspace.database} holds no conversation: it is new, or another. "
-        f"`{PROGRAM} check --repair` restores conversations from there; where there is a backup of the database, it "
-        "has more than that. Nothing of the copies is deleted."
+        f"{copies} in {folder}, but the database {workspace.database} has no conversations: it is new or "
+        f"was replaced. `{PROGRAM} check --repair` restores conversations from there; a backup of the "
+        "database is more complete, if there is one. The copies are not deleted."
     )

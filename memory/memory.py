@@ -334,7 +334,7 @@ def _remote_storage(address: str) -> Storage:
     if (storage := remote_storage(address)) is not None:
         return storage
     raise Misuse(
-        "Where packs stand",
+        "Archive storage",
         f"archive.storage is “{address}”.",
-        "Name s3://bucket/prefix or ssh://host/folder, or nothing for the workspace's own folder.",
+        "Use s3://bucket/prefix or ssh://host/folder, or leave it empty for the workspace's folder.",
     )

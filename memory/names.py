@@ -16,9 +16,9 @@ def vetted(grammar: Grammar, value: object, place: str) -> str:
     if isinstance(value, str) and grammar.fits(value):
         return value
     raise ForgedName(
-        "A name that Palimpsest did not write",
-        f"{place} holds {shown(value)} where {grammar.noun} belongs. No file was touched for it.",
-        f"`{PROGRAM} check` lists such rows; `{PROGRAM} check --repair` takes out those that nothing depends on.",
+        "Unexpected file name",
+        f"{place} contains {shown(value)} instead of {grammar.noun}. No file was changed.",
+        f"`{PROGRAM} check` lists such rows; `{PROGRAM} check --repair` removes those that nothing depends on.",
     )
 
 

@@ -200,7 +200,7 @@ def passage_of_archive(archive: ArchiveRow, pages: Sequence[PageText | None]) ->
 
 def _missing_sentence(missing: Sequence[int], count: int) -> str:
     numbers = numbered("page", missing)
-    return f"Of {count:,} pages, {numbers} cannot be read: the text there is left out."
+    return f"Cannot read {numbers} of {count:,}; their text is left out."
 
 
 def _joined(pages: Sequence[PageText | None]) -> tuple[str, tuple[int, ...]]:

@@ -42,10 +42,10 @@ MALFORMED = "malformed"
 never recalled, summarised or observed."""
 
 _DAMAGED = {
-    "text": "Its text is damaged: it is not the one that was stored, for its SHA-256 differs.",
-    "large meta": "Its tool calls and other fields hold more than 32 MB, and were not read.",
-    "large sent": "What was sent with it holds more than 32 MB, and was not read.",
-    "row": "Its row is damaged: who said it, when, or in reply to what is not what was stored.",
+    "text": "Its text is damaged: its SHA-256 differs.",
+    "large meta": "Its tool calls and other fields are larger than 32 MB and were not read.",
+    "large sent": "Its attached data is larger than 32 MB and was not read.",
+    "row": "Its row is damaged: speaker, time or parent may be wrong.",
 }
 _COLUMN = "Its {} is damaged."
 
@@ -71,7 +71,7 @@ class Conversation(Struct, frozen=True, kw_only=True):
     @property
     def doubts(self) -> tuple[str, ...]:
         """Why a citation that names it is not exact, in sentences."""
-        return ("Its conversation's row is damaged: the title may be another than was stored.",) if self.damaged else ()
+        return ("Its conversation's row is damaged: the title may be wrong.",) if self.damaged else ()
 
 
 class AnswerOwner(StrEnum):
@@ -121,11 +121,11 @@ class Entry(Struct, frozen=True, kw_only=True):
             return ()
         said = [_DAMAGED.get(column, _COLUMN.format(column)) for column in self.damaged]
         if self.meta.get(RESTORED_FROM) == MIRROR:
-            said.append("It came back from a file that can be edited by hand: nothing vouches for its words.")
+            said.append("It was restored from a file that can be edited by hand, so its text cannot be verified.")
         elif self.meta.get(TRUST) == Trust.APPROXIMATE:
-            said.append("It was damaged already when it was stored here: nothing vouches for its words.")
+            said.append("It was already damaged when it was stored here, so its text cannot be verified.")
         elif self.meta.get(READ_BY):
-            said.append("Text recognition read it from a picture: nothing vouches for its words.")
+            said.append("It was read from a picture by OCR, so its text cannot be verified.")
         return tuple(said)
 
     @property
@@ -133,6 +133,11 @@ class Entry(Struct, frozen=True, kw_only=True):
         """Whether the entry says something; the text of a call, as earlier versions stored it, does not."""
         is_answer = self.kind is EntryKind.MESSAGE and self.role is Role.ASSISTANT
         return not (self.meta.get(MALFORMED) or (is_answer and is_written_call(self.text or "")))
+
+    @property
+    def said_at(self) -> datetime | None:
+        """Its time; None for an imported entry whose file named none."""
+        return None if UNTIMED in self.meta else self.time
 
     @property
     def said_by(self) -> str:

@@ -196,7 +196,7 @@ class References:
 def nothing_named(text: str) -> NotFound:
     """The error for plain words, for callers that take references only."""
     return NotFound(
-        "Nothing by that name",
-        f"“{text}” is no id, no lines of a note's file, and no archive's label.",
-        f"`{PROGRAM} search` finds by words; `{PROGRAM} archive --list` shows the labels.",
+        "Not found",
+        f"“{text}” is not an id, a line range of a note file, or an archive label.",
+        f"`{PROGRAM} search` searches; `{PROGRAM} archive --list` shows the labels.",
     )

@@ -26,5 +26,5 @@ def checked_scope(name: str) -> str:
     name = " ".join(name.split())
     if name == ALL or len(name) > MOST_CHARS:
         problem = "means every scope" if name == ALL else f"has more than {MOST_CHARS} characters"
-        raise Misuse("Not a scope", f"“{name[:MOST_CHARS]}” {problem}.", "Give another name.")
+        raise Misuse("Not a scope", f"“{name[:MOST_CHARS]}” {problem}.", "Choose another name.")
     return name

@@ -15,16 +15,13 @@ from msgspec.structs import fields
 
 _NARROWS: Final = {"narrows": True}
 _KINDS: Final = (
-    "message, tool_call, tool_result, summary, observation, page, memory (a note), knowledge (a file that was added), "
-    "prompt (what you said), or conversation: then conversations are found, each by its best passage."
+    "message, tool_call, tool_result, summary, observation, page, memory (notes), knowledge "
+    "(added files), prompt (your messages), or conversation (one result per conversation)."
 )
 _ENTITY: Final = (
-    "What names a flight, date, money, person, place, url, file or version: the kind, the thing, or kind:thing."
+    "Entity in the text, by type (flight, date, money, person, place, url, file, version), by name, or as type:name."
 )
-_AROUND: Final = (
-    "What was said around a moment, around a hit (its id), or in the conversation of the `best` hit of QUERY, "
-    "oldest first."
-)
+_AROUND: Final = "Entries around a time or an id, or in the conversation of the `best` match of QUERY, oldest first."
 
 
 class SearchOptions(
@@ -47,18 +44,18 @@ class SearchOptions(
 
     kinds: Annotated[tuple[str, ...], Meta(description=_KINDS, extra=_NARROWS)] = ()
     role: Annotated[str | None, Meta(description="user, assistant, system or tool.", extra=_NARROWS)] = None
-    speaker: Annotated[str | None, Meta(description="Who said it.", extra={**_NARROWS, "aliases": ("who",)})] = None
+    speaker: Annotated[str | None, Meta(description="Speaker.", extra={**_NARROWS, "aliases": ("who",)})] = None
     since: Annotated[
         str | None,
         Meta(
-            description="From this day on: 2026-03-01, 30d, yesterday.",
+            description="Earliest day: 2026-03-01, 30d, yesterday.",
             extra={**_NARROWS, "aliases": ("after",), "metavar": "DATE"},
         ),
     ] = None
     until: Annotated[
         str | None,
         Meta(
-            description="Up to this day, which is included.",
+            description="Latest day (inclusive).",
             extra={**_NARROWS, "aliases": ("before",), "metavar": "DATE"},
         ),
     ] = None
@@ -67,7 +64,7 @@ class SearchOptions(
     after: Annotated[int, Meta(description="With --around: how many after.", extra={"metavar": "N"})] = 5
     recent: Annotated[
         bool,
-        Meta(description="The latest of the latest conversations; with QUERY, within those.", extra=_NARROWS),
+        Meta(description="Latest entries of the latest conversations; with QUERY, search only those.", extra=_NARROWS),
     ] = False
     types: Annotated[
         tuple[str, ...],
@@ -77,33 +74,33 @@ class SearchOptions(
         tuple[str, ...], Meta(description="gotcha, pattern, trade-off, how-it-works and so on.", extra=_NARROWS)
     ] = ()
     files: Annotated[
-        tuple[str, ...], Meta(description="What names a file: its path, or the end of it.", extra=_NARROWS)
+        tuple[str, ...], Meta(description="Entries that mention a file, by its path or the end of it.", extra=_NARROWS)
     ] = ()
     entities: Annotated[tuple[str, ...], Meta(description=_ENTITY, extra=_NARROWS)] = ()
     conversation: Annotated[
         str | None,
         Meta(
-            description="Within a conversation: its id, its title, or a part of the title.",
+            description="Only in one conversation: its id, title, or part of the title.",
             extra={**_NARROWS, "aliases": ("in",), "metavar": "ID"},
         ),
     ] = None
     label: Annotated[
-        str | None, Meta(description="Within what carries this label, or was archived under it.", extra=_NARROWS)
+        str | None, Meta(description="Only entries with this label, or archived under it.", extra=_NARROWS)
     ] = None
     scope: Annotated[
         str | None,
         Meta(
-            description="Within the conversations of this scope, or `all`; the open conversation's by default.",
+            description="Only conversations of this scope, or `all`; default: the scope of the open conversation.",
             extra={**_NARROWS, "metavar": "NAME"},
         ),
     ] = None
     trust: Annotated[str | None, Meta(description="exact, verified or approximate.", extra=_NARROWS)] = None
-    exact: Annotated[bool, Meta(description="Each word must stand in the passage itself.")] = False
-    newest: Annotated[bool, Meta(description="The newest first, not the best.")] = False
-    threshold: Annotated[float, Meta(description="The least score, from 0 to 1.")] = 0.0
-    limit: Annotated[int, Meta(description="How many hits.")] = 10
-    page: Annotated[int, Meta(description="Which page of the hits.")] = 1
-    explain: Annotated[bool, Meta(description="Say what each score is made of.")] = False
+    exact: Annotated[bool, Meta(description="Each word must occur in the passage itself.")] = False
+    newest: Annotated[bool, Meta(description="Sort by date, newest first.")] = False
+    threshold: Annotated[float, Meta(description="Minimum score, from 0 to 1.")] = 0.0
+    limit: Annotated[int, Meta(description="Maximum number of results.")] = 10
+    page: Annotated[int, Meta(description="Page of results.")] = 1
+    explain: Annotated[bool, Meta(description="Explain each score.")] = False
 
 
 class SearchOption(Struct, frozen=True, kw_only=True):

@@ -14,26 +14,26 @@ class ArchiveSettings(Struct, frozen=True, kw_only=True):
     mode: Annotated[
         Literal["auto", "tiny", "small", "base", "large"],
         Meta(
-            description="How large a page is; auto takes the cheapest layout for the profile for a text or file, and "
-            "base for conversations and knowledge."
+            description="Page size; auto picks the cheapest layout for texts and files, and base for "
+            "conversations and knowledge."
         ),
     ] = "auto"
-    dense: Annotated[bool, Meta(description="Whether pages are drawn in cells of 6×12 pixels instead of 8×16.")] = False
+    dense: Annotated[bool, Meta(description="Draw pages with smaller cells, 6×12 instead of 8×16 pixels.")] = False
     profile: Annotated[
-        str, Meta(description="Whose tokens an archive's figures count: deepseek-ocr, deepseek-ocr-2, qwen3-vl, …")
+        str, Meta(description="Model profile used to count vision tokens: deepseek-ocr, deepseek-ocr-2, qwen3-vl, …")
     ] = "deepseek-ocr"
     max_file_mb: Annotated[
         int,
         Meta(
             ge=1,
-            description="The largest text that `archive FILE` takes at once, in megabytes.",
+            description="Maximum size of a file for `archive FILE`, in megabytes.",
             extra={"guarded": True},
         ),
     ] = 32
     storage: Annotated[
         str,
         Meta(
-            description="Where packs stand: empty for the workspace, or s3://bucket/prefix, ssh://host/folder.",
+            description="Where packs are stored: empty for the workspace, or s3://bucket/prefix or ssh://host/folder.",
             extra={"guarded": True},
         ),
     ] = ""
@@ -41,7 +41,7 @@ class ArchiveSettings(Struct, frozen=True, kw_only=True):
         int,
         Meta(
             ge=16,
-            description="Packs fetched from such a place are kept here, at most so many megabytes of them.",
+            description="Size of the local cache for packs from remote storage, in megabytes.",
             extra={"guarded": True},
         ),
     ] = 512
@@ -49,8 +49,8 @@ class ArchiveSettings(Struct, frozen=True, kw_only=True):
         int,
         Meta(
             ge=1,
-            description="Pictures of pages in .palimpsest/pages take at most so many megabytes; those of the last day "
-            "stay.",
+            description="Size of the page picture cache (.palimpsest/pages), in megabytes; pictures of the "
+            "last day are always kept.",
             extra={"guarded": True},
         ),
     ] = 256
@@ -58,7 +58,7 @@ class ArchiveSettings(Struct, frozen=True, kw_only=True):
         int,
         Meta(
             ge=1,
-            description="Pictures of pages there are deleted when nobody used them for so many days.",
+            description="Days after which unused page pictures are deleted from the cache.",
             extra={"guarded": True},
         ),
     ] = 7
@@ -67,8 +67,8 @@ class ArchiveSettings(Struct, frozen=True, kw_only=True):
         Meta(
             ge=0,
             le=100,
-            description="Parity kept beside each pack, in percent of its size; 0 keeps none. More than 4 needs the "
-            "extra `parity`.",
+            description="Parity data for each pack, in percent of its size; 0 for none. More than 4 needs "
+            "the extra `parity`.",
         ),
     ] = 2
 
@@ -85,7 +85,8 @@ class KnowledgeSettings(Struct, frozen=True, kw_only=True):
         int,
         Meta(
             ge=0,
-            description="Vision tokens that knowledge may take in view; above it, forgetting acts.",
+            description="Maximum vision tokens of knowledge in view; beyond that, the least useful files "
+            "leave the view.",
             extra={"guarded": True},  # what it forgets, retention deletes
         ),
     ] = 400
@@ -93,27 +94,25 @@ class KnowledgeSettings(Struct, frozen=True, kw_only=True):
         int,
         Meta(
             ge=0,
-            description="Days after which what is out of view, replaced or gone from disk is deleted; 0 keeps it for "
-            "ever.",
+            description="Days after which files that are out of view, replaced or deleted from disk are "
+            "removed; 0 keeps them forever.",
             extra={"guarded": True},
         ),
     ] = 0
     max_file_mb: Annotated[
-        int, Meta(ge=1, description="The largest file that is read, in megabytes.", extra={"guarded": True})
+        int, Meta(ge=1, description="Maximum size of a file, in megabytes.", extra={"guarded": True})
     ] = 100
 
 
 class ObserveSettings(Struct, frozen=True, kw_only=True):
     """Who makes observations: structured notes of what tools showed and of what was decided."""
 
-    rules: Annotated[
-        bool, Meta(description="Whether rules make them after each turn, without a model, in milliseconds.")
-    ] = True
+    rules: Annotated[bool, Meta(description="Make observations by rules after each turn, without a model.")] = True
     model: Annotated[
         str,
         Meta(
-            description="A model that also makes them, like ollama:qwen3, in the background and within "
-            "observe.tokens_a_day; empty for none. It gets messages and tool results.",
+            description="A model that also makes observations in the background, such as ollama:qwen3; "
+            "empty for none. It receives messages and tool results.",
             extra={"model": True},
         ),
     ] = ""
@@ -122,16 +121,15 @@ class ObserveSettings(Struct, frozen=True, kw_only=True):
         Meta(
             ge=1_000,
             le=100_000_000,
-            description="The most tokens that this model takes a day, prompts and answers, over all programs of the "
-            "workspace; beyond them the rules alone make observations.",
+            description="Maximum tokens per day for this model, prompts and answers together; after that "
+            "only the rules make observations.",
             extra={"guarded": True},
         ),
     ] = 200_000
     daily_notes: Annotated[
         bool,
         Meta(
-            description="Whether what you decided is kept in memory/YYYY-MM-DD.md, as notes of yours, before the turns "
-            "that it comes from leave a request.",
+            description="Save your decisions to memory/YYYY-MM-DD.md before the messages they come from are archived.",
             extra={"guarded": True},  # it writes into the person's files
         ),
     ] = False
@@ -141,13 +139,14 @@ class VersionSettings(Struct, frozen=True, kw_only=True):
     """How long versions of notes, of the system prompt and of the project's files are kept."""
 
     all_days: Annotated[
-        int, Meta(ge=1, description="Every version of the last so many days is kept.", extra={"guarded": True})
+        int, Meta(ge=1, description="Days for which every version is kept.", extra={"guarded": True})
     ] = 30
     daily_days: Annotated[
         int,
         Meta(
             ge=0,
-            description="Of so many days before those the last version of each day; the newest of a file always.",
+            description="Days before that for which the last version of each day is kept. The newest "
+            "version of a file is always kept.",
             extra={"guarded": True},
         ),
     ] = 365
@@ -161,8 +160,8 @@ class BackupSettings(Struct, frozen=True, kw_only=True):
         Meta(
             ge=0,
             le=36_500,
-            description="Remind when the last backup of this workspace is at least so many days old; 0 never does. "
-            "Where no backup was ever made, nothing reminds.",
+            description="Remind when the last backup is this many days old; 0 for never. There is no "
+            "reminder before the first backup.",
         ),
     ] = 14
 
@@ -172,26 +171,20 @@ class SyncSettings(Struct, frozen=True, kw_only=True):
 
     locations: Annotated[
         list[str],
-        Meta(
-            description="Folders, s3://bucket/prefix or ssh://host/folder that other devices of yours read and write."
-        ),
+        Meta(description="Locations shared with your other devices: folders, s3://bucket/prefix or ssh://host/folder."),
     ] = []
     recipients: Annotated[
         list[str],
-        Meta(
-            description="Public keys (`age1…`) of your devices: with any, what is written there is encrypted for them."
-        ),
+        Meta(description="Public keys (`age1…`) of your devices. If set, data at the locations is encrypted for them."),
     ] = []
     background: Annotated[
         bool,
         Meta(
-            description="Whether the chat syncs after turns by itself; else only `palimpsest sync now` does.",
+            description="Sync automatically after turns; otherwise only with `palimpsest sync now`.",
             extra={"guarded": True},  # it sends what was said
         ),
     ] = False
-    minutes: Annotated[
-        int, Meta(ge=1, le=10_080, description="In the background it syncs at most every so many minutes.")
-    ] = 10
+    minutes: Annotated[int, Meta(ge=1, le=10_080, description="Minimum minutes between automatic syncs.")] = 10
 
 
 class RetentionRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -212,8 +205,7 @@ class RetentionSettings(Struct, frozen=True, kw_only=True):
         Meta(
             ge=0,
             le=36_500,
-            description="Conversations that nobody wrote to or recalled for so many days are archived; 0 archives none "
-            "by age.",
+            description="Archive conversations after this many days without activity; 0 for never.",
             extra={"guarded": True},
         ),
     ] = 0
@@ -222,16 +214,15 @@ class RetentionSettings(Struct, frozen=True, kw_only=True):
         Meta(
             ge=0,
             le=36_500,
-            description="Conversations that nobody wrote to or recalled for so many days are deleted, for good; 0 "
-            "deletes none by age.",
+            description="Delete conversations for good after this many days without activity; 0 for never.",
             extra={"guarded": True},
         ),
     ] = 0
     rules: Annotated[
         tuple[RetentionRule, ...],
         Meta(
-            description="Rules for some conversations, by kind (any, chat, one-shot, import), label and pattern of the "
-            "title: the first that matches holds, and those that none matches go by the two settings above. "
+            description="Rules by kind (any, chat, one-shot, import), label and title pattern. The first "
+            "match applies; without a match, the two settings above apply. "
             "`[{label: trip, archive_days: 90}, {kind: one-shot, delete_days: 30}]`",
             extra={"guarded": True},
         ),
@@ -239,15 +230,14 @@ class RetentionSettings(Struct, frozen=True, kw_only=True):
     keep_important: Annotated[
         bool,
         Meta(
-            description="Whether conversations with an observation that is critical (🔴) or a decision (🟤) stay.",
+            description="Keep conversations with a critical observation (🔴) or a decision (🟤).",
             extra={"guarded": True},
         ),
     ] = True
     background: Annotated[
         bool,
         Meta(
-            description="Whether the chat archives by these rules by itself, once a day, and says what it did. It "
-            "never deletes by itself.",
+            description="Archive by these rules automatically, once a day, with a notice. Deletion is never automatic.",
             extra={"guarded": True},
         ),
     ] = False
@@ -256,8 +246,8 @@ class RetentionSettings(Struct, frozen=True, kw_only=True):
         Meta(
             ge=0,
             le=36_500,
-            description="The chat proposes to archive what nobody touched for so many days, where that is a megabyte "
-            "or more; 0 never does. `/clean` shows it at any time.",
+            description="Suggest archiving conversations inactive for this many days, if they take a "
+            "megabyte or more; 0 for never. `/clean` lists them at any time.",
         ),
     ] = 30
 
@@ -270,8 +260,7 @@ class CheckSettings(Struct, frozen=True, kw_only=True):
         Meta(
             ge=0,
             le=365,
-            description="After so many days a sample of what is stored is compared with its hashes, for a few seconds; "
-            "in time all of it. 0 never does.",
+            description="Days between short automatic checks of a sample of the stored data; 0 for never.",
         ),
     ] = 7
 
@@ -283,14 +272,14 @@ class DiskSettings(Struct, frozen=True, kw_only=True):
         int,
         Meta(
             ge=0,
-            description="The room that this workspace's memory may take, in megabytes: from nine tenths of it on there "
-            "is a warning. 0 for no limit. Nothing is deleted for it.",
+            description="Size budget of this workspace's memory, in megabytes, with a warning at 90 %. 0 "
+            "for no limit. Nothing is deleted.",
         ),
     ] = 5_000
     free_mb: Annotated[
         int,
         Meta(
             ge=0,
-            description="Warn where fewer megabytes than these are free on the workspace's disk; 0 never does.",
+            description="Warn when the workspace's disk has less free space than this, in megabytes; 0 for never.",
         ),
     ] = 1_000

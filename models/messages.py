@@ -183,7 +183,7 @@ class Usage(Struct, frozen=True, tag="usage"):
 
 OWN_CITATIONS: Final = frozenset({"summary", "pages"})
 """What the program itself words, with references of its own."""
-INSTRUCTIONS: Final = frozenset({"instructions", "tools", "agents", "soul", "skills", "skill"})
+INSTRUCTIONS: Final = frozenset({"instructions", "language", "tools", "agents", "soul", "skills", "skill"})
 """What the workspace's owner words, and how a citation looks may be among it."""
 
 
@@ -192,7 +192,7 @@ def render(part: MessagePart) -> str:
     match part:
         case Text(text=text, injected=""):
             return text
-        case Text(text=text, injected="tools"):  # small models follow a list without tags more often
+        case Text(text=text, injected="tools" | "language"):  # small models follow these without tags more often
             return neutralise(text, citations=False)
         case Text(text=text, injected=what):
             cites = what in OWN_CITATIONS or what in INSTRUCTIONS

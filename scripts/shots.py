@@ -1,4 +1,4 @@
-"""Every screen as an SVG picture: `python -m scripts.shots FOLDER [NAME …]`; `tour` names those of docs/reference/tour.md.
+"""Every screen as an SVG picture: `python -m scripts.shots FOLDER [NAME …]`; `tour` names those of the page tour.md.
 
 The app runs without a terminal over a fresh workspace in a temporary folder, with the real memory. No model is asked:
 answers are offline's, and the Markdown that is shown was imported as a conversation held elsewhere.

@@ -139,6 +139,10 @@ class PalimpsestApp(ChangesOnlyApp):
         if not await asyncio.to_thread(copy_through_tmux, text, os.environ):
             self.notify(REFUSED, severity="warning")
 
+    def show_key_names(self) -> None:
+        """Shows the keys with the names that the setting screen.keys has for them."""
+        hold_keys(self, self._show_keys(with_names=True))
+
     def action_show_keys(self) -> None:
         """Shows the keys of the screen on top and, of the chat, the commands; does what is chosen."""
         hold_keys(self, self._show_keys())
@@ -152,15 +156,16 @@ class PalimpsestApp(ChangesOnlyApp):
         hold_keys(self, self._show_palette())
 
     @work(exclusive=True, group="palette")
-    async def _show_keys(self, *, after_prompt: bool = False) -> None:
+    async def _show_keys(self, *, after_prompt: bool = False, with_names: bool = False) -> None:
         from tui.palette.key_rows import key_rows
         from tui.palette.rows import command_rows
 
         commands = command_rows() if self.screen is self.chat else []
         prompt = self.chat.prompt
         if not after_prompt:
-            note = "Enter runs it · Esc closes · the setting screen.keys changes keys"
-            await self._choose("Keys and commands", lambda: [*key_rows(self.screen), *commands], note)
+            note = "Enter runs it · Esc closes · /keys shows the names for the setting screen.keys"
+            rows = [*key_rows(self.screen), *commands]
+            await self._choose("Keys and commands", lambda: rows, note, with_names=with_names)
         elif prompt.text == "?":  # nothing more came at once
             note = "Enter runs it · Esc closes · keep typing in the prompt · F1 opens this list with a filter"
             rows = [*key_rows(self.screen), *commands]
@@ -168,6 +173,7 @@ class PalimpsestApp(ChangesOnlyApp):
 
     @work(exclusive=True, group="palette")
     async def _show_palette(self) -> None:
+        from agent.commands import registry
         from tui.palette.key_rows import key_rows
         from tui.palette.rows import command_rows, first_rows, session_rows, setting_rows, theme_rows
 
@@ -175,6 +181,8 @@ class PalimpsestApp(ChangesOnlyApp):
             return
         controller = self.chat.controller
         of_session = await session_rows(controller.session) if controller else []
+        if controller:
+            await registry.refresh(controller.session)
         actions = [row for row in key_rows(self.chat) if row.action and row.id]
         rows = [*command_rows(), *of_session, *actions, *setting_rows(), *theme_rows(self.available_themes)]
         note = f"type to search all {len(rows):,} · Enter runs it · Esc closes · F1 lists the keys"
@@ -187,6 +195,8 @@ class PalimpsestApp(ChangesOnlyApp):
         note: str,
         type_on: "Prompt | None" = None,
         first: "Sequence[PaletteRow]" = (),
+        *,
+        with_names: bool = False,
     ) -> None:
         """Shows the rows and does what is chosen; closes a list that is open instead."""
         from tui.palette.screen import PaletteScreen
@@ -194,7 +204,7 @@ class PalimpsestApp(ChangesOnlyApp):
         if isinstance(self.screen, PaletteScreen):
             self.screen.dismiss(None)
             return
-        screen = PaletteScreen(title, rows(), note, type_on, first)
+        screen = PaletteScreen(title, rows(), note, type_on, first, with_names=with_names)
         row = await self.push_screen_wait(screen)
         if type_on and not screen.is_typed_on and self.chat.prompt.text == "?":  # it was no text
             self.chat.prompt.clear()

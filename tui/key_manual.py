@@ -1,4 +1,4 @@
-"""Prints the keys of every screen, from their bindings: `python -m tui.key_manual > docs/reference/keys.md`."""
+"""Prints the keys of every screen from their bindings: `python -m tui.key_manual > docs/reference/keys.md`."""
 
 import sys
 from collections.abc import Iterator, Sequence

@@ -12,7 +12,7 @@ from foundation.errors import PalimpsestError
 from memory.errors import NotFound
 from memory.records import Entry
 
-STORED_LATER: Final = "There is room again: the answer that was on the screen only is stored."
+STORED_LATER: Final = "There is free space again: the unsaved answer is now stored."
 
 
 class AnswerJob:

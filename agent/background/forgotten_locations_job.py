@@ -24,8 +24,8 @@ class ForgottenLocationsJob:
     """Tries at the start of a session, and then at most every ten minutes."""
 
     name = "forgotten-locations"
-    status = "taking what was forgotten from a location"
-    failure = "forgotten words are still at a location"
+    status = "deleting forgotten text from a location"
+    failure = "forgotten text is still at a location"
     essential = False
 
     def __init__(
@@ -57,7 +57,7 @@ class ForgottenLocationsJob:
         before, access = self._pending(), LocationAccess(self._settings, self._environment)
         left = [each for each in renew_locations(self._memory, access) if each.location in before]
         if done := before - {each.location for each in left}:
-            self._news.put(f"What was forgotten is gone from {', '.join(sorted(done))}, too.")
+            self._news.put(f"Forgotten text was also deleted from {', '.join(sorted(done))}.")
         return StepResult(error="; ".join(map(str, left)))
 
     def _pending(self) -> frozenset[str]:

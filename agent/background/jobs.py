@@ -89,7 +89,7 @@ class RepackJob:
     """Packs pages at rest more tightly. A frame that is interrupted is packed from its beginning the next time."""
 
     name = "repacking"
-    status = "packing pages at rest"
+    status = "compressing pages"
     failure = "pages not packed"
     essential = False
 
@@ -116,8 +116,8 @@ class ReindexJob:
     """Analyses entries again whose terms were found by an older analyser."""
 
     name = "reindexing"
-    status = "analysing older entries anew"
-    failure = "older entries not analysed anew"
+    status = "re-indexing older entries"
+    failure = "older entries not re-indexed"
     essential = False
 
     def __init__(self, memory: Memory) -> None:

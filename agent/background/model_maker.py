@@ -104,8 +104,8 @@ class ModelMaker:
             self._most,
         )
         if not reserve:
-            used = f"{self.used_today:,} of {self._most:,} tokens were used today (observe.tokens_a_day)"
-            raise self._capped(f"{used}, and the next request would pass them.")
+            used = f"{self.used_today:,} of {self._most:,} tokens used today (observe.tokens_a_day)"
+            raise self._capped(f"{used}; the next request would exceed the limit.")
         notes = self._ask(request, originals[:held], reserve, prompt)
         _log.info("a model made %d observations of %d entries", len(notes.made), held)
         self.thrown_away += sum(notes.refused.values())
@@ -128,8 +128,8 @@ class ModelMaker:
         finally:
             self._settle(reserve, answer, prompt, start)
         if trouble and answer.cost_nothing:
-            hint = f"It is asked again after five minutes. Start its server, or use another model ({OFF})."
-            raise MakerUnavailable("The rules alone make observations", self.name, f"{trouble.rstrip('.')}.", hint)
+            hint = f"Next attempt in five minutes. Start its server, or use another model ({OFF})."
+            raise MakerUnavailable("Only the rules make observations", self.name, f"{trouble.rstrip('.')}.", hint)
         if trouble:
             raise UselessAnswer(trouble)  # it was paid for, and is not asked for again
         return read_notes(answer.text, originals)
@@ -171,8 +171,8 @@ class ModelMaker:
         return self._runner
 
     def _capped(self, sentence: str) -> MakerUnavailable:
-        title = "The rules alone make observations until midnight"
-        return MakerUnavailable(title, self.name, sentence, "It goes on at midnight, or with a higher cap.")
+        title = "Only the rules make observations until midnight"
+        return MakerUnavailable(title, self.name, sentence, "It continues at midnight, or with a higher limit.")
 
     def _midnight(self) -> datetime:
         return self._clock.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)

@@ -112,7 +112,7 @@ class ModelObservationJob:
             return StepResult()
         except UselessAnswer as useless:
             _log.warning("a model's answer about %d entries is not used", len(part.originals))
-            self._warn(f"The rules alone observe some entries: {maker.name}: {useless}.")
+            self._warn(f"Only the rules observe some entries: {maker.name}: {useless}.")
             self._set_trouble(f"its last answer was useless: {useless}", f"Try another model ({OFF}).")
         observations.store(part, made, maker.name, MODEL_CURSOR)
         return StepResult(more=self.due())

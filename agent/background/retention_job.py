@@ -28,7 +28,7 @@ class RetentionJob:
     """Keeps to `retention.*`. It deletes nothing."""
 
     name = "retention"
-    failure = "rules of retention not kept"
+    failure = "retention rules not applied"
     essential = False
 
     def __init__(self, memory: Memory, settings: RetentionSettings, clock: Clock, news: UpkeepNews) -> None:

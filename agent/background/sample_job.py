@@ -26,7 +26,7 @@ class SampleJob:
     """Checks a slice of each kind, a kind a step."""
 
     name = "sampling"
-    status = "checking a sample of what is stored"
+    status = "checking a sample of the stored data"
     failure = "sample not checked"
     essential = False
 

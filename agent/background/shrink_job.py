@@ -17,8 +17,8 @@ class ShrinkJob:
     """Tries once an hour where a fifth of the database, and 16 MB, are free pages."""
 
     name = "shrinking"
-    status = "making the database smaller"
-    failure = "database not made smaller"
+    status = "shrinking the database"
+    failure = "database not shrunk"
     essential = False
 
     def __init__(self, memory: Memory, clock: Clock, news: UpkeepNews) -> None:

@@ -82,10 +82,10 @@ def _journal_problem(folder: Path, journal: Journal, has_versions: bool) -> Iter
     name = f"{_FOLDER}/journal.jsonl"
     if not exists(folder / "journal.jsonl"):
         if has_versions or journal.is_emptied:
-            what = "It is not there, though versions of files are." if has_versions else "It is not there any more."
+            what = "It is missing, although file versions exist." if has_versions else "It no longer exists."
             yield CheckpointProblem(IntegrityProblem("journal", name, what), _JOURNAL)
     elif journal.is_emptied:
-        what = "It is empty, though changes of files were in it: they cannot be undone."
+        what = "It is empty, although it contained file changes: they cannot be undone."
         yield CheckpointProblem(IntegrityProblem("journal", name, what), _JOURNAL)
 
 
@@ -93,13 +93,13 @@ def _problems(folder: Path) -> Iterator[CheckpointProblem]:
     if not exists(folder):
         return
     if not is_folder(folder):
-        what = "It is not a folder: no change of files can be undone."
+        what = "It is not a folder: file changes cannot be undone."
         yield CheckpointProblem(IntegrityProblem("checkpoints", _FOLDER, what))
         return
     journal = Journal(folder / "journal.jsonl")
     content = journal.content()
     if content.damage:
-        consequence = "/undo goes back to that point, and no checkpoint is removed."
+        consequence = "/undo works back to that point, and no checkpoint is deleted."
         problem = IntegrityProblem("journal", f"{_FOLDER}/journal.jsonl", f"{content.damage}: {consequence}")
         yield CheckpointProblem(problem)
     there = {place.name for shard in list_folders(folder / "blobs") for place in list_files(shard, "[!.]*")}
@@ -135,6 +135,4 @@ def set_aside_unreadable(checkpoints: Checkpoints, kept: Path) -> str:
         write_atomically(kept / journal.name, read_bytes(journal, owned=True))
         checkpoints.journal.rewrite(line for line in content.lines if isinstance(line, Begun) or line.id in begun)
     count = len(content.unreadable)
-    return (
-        f"{count} line{'s' * (count != 1)} of the journal of checkpoints: what they said of changes cannot be undone."
-    )
+    return f"{count} line{'s' * (count != 1)} of the checkpoint journal: the changes in them cannot be undone."

@@ -171,7 +171,7 @@ class Checkpoints:
         if not self._keep_days or not exists(self.folder / "journal.jsonl"):
             return 0
         if damage := self.journal.content().damage:
-            self._notices.add(f"{damage}, so that no checkpoint is removed. `{PROGRAM} check` says more.")
+            self._notices.add(f"{damage}, so no checkpoint is deleted. Run `{PROGRAM} check` for details.")
             return 0
         oldest = to_ms(self._clock.now()) - self._keep_days * MS_PER_DAY
         with self.locked():
@@ -186,7 +186,7 @@ class Checkpoints:
             return 0
         with self.locked():
             if damage := self.journal.content().damage:
-                raise Damaged("Not removed", f"{damage}, and may name any version.")
+                raise Damaged("Not removed", f"{damage} and may refer to any version.")
             return keep_only(
                 lambda record: record.conversation != conversation, self.journal, self._commands, self.folder
             )
@@ -324,7 +324,7 @@ class Checkpoints:
             file = next((file for file in record.files if str(file.place) == error.filename), record.files[0])
             place = keep_beside(self.folder, f"{record.id}-{content_name(body)[:8]}", file, body)
             self._notices.add(
-                f"{file.path} was saved while a tool changed it, and kept; a copy of what was saved is {place}."
+                f"{file.path} was saved while a tool changed it. Your version was kept; a copy of it is {place}."
             )
 
     def take_notices(self) -> tuple[str, ...]:
@@ -359,7 +359,9 @@ class Checkpoints:
                 self._file_lock.acquire()
             except LockTimeout as error:
                 raise TemporaryFailure(
-                    "Another process changes files", f"It has held {self._file_lock.path} for long.", "Try again."
+                    "Another process changes files",
+                    f"It has locked {self._file_lock.path} for a long time.",
+                    "Try again.",
                 ) from error
             except OSError as error:
                 raise NotChanged("No checkpoint", f"{self.folder} cannot be written: {reason_of(error)}.") from error

@@ -114,7 +114,7 @@ class UnfinishedCommands:
                         names = ", ".join(file.path for file in record.files[:_MOST_NAMES])
                         if len(record.files) > _MOST_NAMES:
                             names += f" and {len(record.files) - _MOST_NAMES} more"
-                        yield f"A command was cut off with its session; /undo takes back what it changed in {names}."
+                        yield f"A command was cut off with its session; /undo undoes its changes to {names}."
                 self._remove(place)
 
     def keep_only(self, keeps: Callable[[CheckpointRecord], bool]) -> set[str]:

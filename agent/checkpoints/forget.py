@@ -25,7 +25,7 @@ def forget_in_checkpoints(checkpoints: Checkpoints, is_gone: Callable[[str], boo
         return 0
     with checkpoints.locked():
         if damage := checkpoints.journal.content().damage:
-            raise Damaged("Not removed", f"{damage}, and may name any version.")
+            raise Damaged("Not removed", f"{damage} and may refer to any version.")
         holding = {name for name in blobs.names() if _body_holds(checkpoints, name, holds)}
 
         def keeps(record: CheckpointRecord) -> bool:

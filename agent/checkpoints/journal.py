@@ -56,7 +56,7 @@ class JournalContent(Struct, frozen=True):
         """What cannot be read, as the beginning of a sentence; "" where all can."""
         count, named = len(self.unreadable), ", ".join(map(str, self.unreadable[:_MOST_NAMED]))
         more = " …" if count > _MOST_NAMED else ""
-        lines = f"{count} line{'s' * (count != 1)} of the journal of checkpoints cannot be read (line {named}{more})"
+        lines = f"{count} line{'s' * (count != 1)} of the checkpoint journal cannot be read (line {named}{more})"
         return lines if count else ""
 
 

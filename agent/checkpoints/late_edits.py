@@ -32,7 +32,7 @@ class LateEdits:
         seen = self._open[: max(0, len(self._open) - keep_open)]
         for checkpoint, file, outgoing in seen:
             if (body := outgoing.late_edit()) is not None:
-                what = f"{file.path} was saved at the moment a tool changed it"
+                what = f"{file.path} was saved while a tool was changing it"
                 try:
                     place = keep_beside(self._folder, f"{checkpoint}-{content_name(body)[:8]}", file, body)
                     self._notices.add(f"{what}; the text that was saved is {place}.")

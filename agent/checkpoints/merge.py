@@ -26,13 +26,13 @@ def take_back(now: FileState, before: FileState, after: FileState) -> FileState 
     if now.body is None:
         return Conflict("was deleted since")
     if after.body is None:
-        return Conflict("was made anew since it was deleted")
+        return Conflict("was created again after it was deleted")
     if before.body is None:
-        return Conflict("was made by a tool and changed since")
+        return Conflict("was created by a tool and changed since")
     binary = any(b"\0" in body for body in (now.body, after.body, before.body))
     merged = None if binary else merge_bytes(after.body, now.body, before.body)
     if merged is None:
-        return Conflict("is not text and was changed since" if binary else "was changed since in the same lines")
+        return Conflict("is not text and was changed since" if binary else "was changed since, in the same lines")
     return FileState(merged, mode)
 
 

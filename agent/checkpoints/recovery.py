@@ -34,7 +34,10 @@ def recover_change(record: CheckpointRecord, journal: Journal, folder: Path, fol
         if is_path(file) and not is_below(file.folder, file.path, folders) and is_folder(Path(file.folder))
     ]
     if outside:
-        return f"A change of files outside the project folders was interrupted, and they are left: {_names(outside)}."
+        return (
+            "A change of files outside the project folders was interrupted; these files were not "
+            f"restored: {_names(outside)}."
+        )
     changed: list[int] = []
     kept: list[Path] = []
     for index, file in enumerate(record.files):
@@ -53,11 +56,9 @@ def recover_change(record: CheckpointRecord, journal: Journal, folder: Path, fol
     journal.add(Ended(record.id, changed=tuple(changed), interrupted=True))
     count, names = len(record.files), _names([record.files[index].path for index in changed])
     sentence = f"A change of {count} file{'s' * (count != 1)} was interrupted: "
-    sentence += (
-        f"{len(changed)} changed ({names}); /undo takes back what a tool changed." if changed else "none changed."
-    )
+    sentence += f"{len(changed)} changed ({names}); /undo undoes changes by tools." if changed else "none changed."
     if forged:
-        sentence += f" The journal names what is no path below a project folder; it was skipped: {_names(forged)}."
+        sentence += f" The journal contains paths outside the project folders; skipped: {_names(forged)}."
     return sentence + "".join(f" Another program's text was kept in {place}." for place in kept)
 
 

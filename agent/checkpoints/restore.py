@@ -58,14 +58,16 @@ class PlannedFile(Struct, frozen=True, kw_only=True):
     def effect(self) -> str:
         """What happens to the file, as a phrase."""
         if self.problem:
-            return f"stays as it is, it {self.problem}"
+            return f"not restored, it {self.problem}"
         if not self.is_change:
-            return "is as it was already"
+            return "already restored"
         if self.wanted.body is None:
-            return "deleted, because it was made then"
+            return "deleted, because it was created then"
         lines = f"+{self.added} −{self.removed}" if self.added or self.removed else "contents"
-        what = "made again" if self.now.body is None else "permissions" if self.now.body == self.wanted.body else lines
-        return what + (", keeping what was edited since" if self.merged else "")
+        what = (
+            "created again" if self.now.body is None else "permissions" if self.now.body == self.wanted.body else lines
+        )
+        return what + (", keeping later edits" if self.merged else "")
 
 
 class RestorePlan(Struct, frozen=True):
@@ -119,7 +121,7 @@ def restore(
         with suppress(UnexpectedContent):
             record = _make(checkpoints, plan, kind)
             return Restored(plan, record, *_keep_conflicts(checkpoints, plan, record))
-    raise NotChanged("Not restored", "The files change all the time.", "Try again.")
+    raise NotChanged("Not restored", "The files keep changing.", "Try again.")
 
 
 def _make(checkpoints: Checkpoints, plan: RestorePlan, kind: CheckpointKind) -> CheckpointRecord:
@@ -172,9 +174,9 @@ def _planned(
     planned = partial(PlannedFile, file=oldest, folders=made, command=command)
     unread = partial(planned, now=FileState(None), wanted=FileState(None))
     if not any(place.is_relative_to(folder) for folder in folders):
-        return unread(problem="is not in the project folders of now")
+        return unread(problem="is not in the current project folders")
     if _STATE_FOLDER in {part.casefold() for part in PurePosixPath(oldest.path).parts}:
-        return unread(problem="belongs to the program's own state")
+        return unread(problem="belongs to Palimpsest's own state")
     try:
         now = state = _present(place)
         merged = False
@@ -214,7 +216,7 @@ def _unless_in_the_way(planned: PlannedFile, gone: set[Path]) -> PlannedFile:
         return structs.replace(planned, wanted=planned.now, problem=_IS_FOLDER)
     above = (folder for folder in place.parents if folder.is_relative_to(planned.file.folder))
     if any(is_file(folder) and folder not in gone for folder in above):
-        return structs.replace(planned, wanted=planned.now, problem="would be below a file that is there now")
+        return structs.replace(planned, wanted=planned.now, problem="would be below a path that is now a file")
     return planned
 
 

@@ -42,30 +42,35 @@ palimpsest archive -- --odd-name.txt
 
 @click.command(cls=CliCommand, epilog=EPILOG)
 @click.argument("files", metavar="[FILE|-]", nargs=-1)
-@click.option("--label", help="What to call it; without it the file's name.")
-@click.option("--mode", type=click.Choice(MODES), help="How large a page is; auto takes the cheapest layout.")
-@click.option("--dense", is_flag=True, help="Cells of 6×12 pixels: nearly twice the text on a page.")
-@click.option("--no-text", is_flag=True, help="Do not keep the text as memory/archive/LABEL.md beside the pages.")
+@click.option("--label", help="The label; the file's name by default.")
+@click.option("--mode", type=click.Choice(MODES), help="Page size; auto picks the cheapest layout.")
+@click.option("--dense", is_flag=True, help="Draw smaller cells (6×12 pixels): nearly twice the text per page.")
+@click.option("--no-text", is_flag=True, help="Do not also save the text as memory/archive/LABEL.md.")
 @click.option(
-    "--png", "folder", metavar="DIR", type=click.Path(path_type=Path, file_okay=False), help="Copy the pages there."
+    "--png", "folder", metavar="DIR", type=click.Path(path_type=Path, file_okay=False), help="Copy the pages to DIR."
 )
 @click.option(
     "--layout",
     type=click.Choice(("flow", "natural")),
-    help="How pages in --png DIR are laid out: flow, as archived, or natural: four columns for people, lines kept.",
+    help="Layout of the pages in --png DIR: flow (as archived) or natural (four columns, line breaks kept, "
+    "for people).",
 )
-@click.option("--redact", is_flag=True, help="Take secrets and private spans out.")
-@click.option("--list", "listing", is_flag=True, help="List what was archived.")
-@click.option("--older-than", metavar="AGE", help="Archive what was not touched for 30d, 2w, 6m, or since a date.")
-@click.option("--growing", is_flag=True, help="Also archive what takes more tokens as pages than as text.")
+@click.option("--redact", is_flag=True, help="Remove secrets and private text.")
+@click.option("--list", "listing", is_flag=True, help="List the archives.")
+@click.option(
+    "--older-than", metavar="AGE", help="Archive conversations with no activity for 30d, 2w, 6m, or since a date."
+)
+@click.option("--growing", is_flag=True, help="Also archive conversations that take more tokens as pages than as text.")
 @click.option("--dry-run", is_flag=True, help="With --older-than: say what would leave, and do nothing.")
-@click.option("--tag", nargs=2, metavar="LABEL TAG", help="Tag an archive, by its label or #number.")
-@click.option("--untag", nargs=2, metavar="LABEL TAG", help="Take a tag off.")
-@click.option("--pin", metavar="LABEL", help="Spare an archive's conversation, or one by its id, from --older-than.")
-@click.option("--unpin", metavar="LABEL", help="Let it age again.")
-@click.option("--rename", nargs=2, metavar="LABEL NEW", help="Give an archive another label.")
-@click.option("--repack", is_flag=True, help="Pack all pages tighter now, some ten seconds for a thousand of them.")
-@click.option("--demo", is_flag=True, help="Show on a text of our own what a page is; nothing of yours is touched.")
+@click.option("--tag", nargs=2, metavar="LABEL TAG", help="Add a tag to an archive, given by label or #number.")
+@click.option("--untag", nargs=2, metavar="LABEL TAG", help="Remove a tag.")
+@click.option(
+    "--pin", metavar="LABEL", help="Exclude an archive's conversation, or a conversation by id, from --older-than."
+)
+@click.option("--unpin", metavar="LABEL", help="Undo --pin.")
+@click.option("--rename", nargs=2, metavar="LABEL NEW", help="Rename an archive.")
+@click.option("--repack", is_flag=True, help="Recompress all pages now; takes about ten seconds per thousand pages.")
+@click.option("--demo", is_flag=True, help="Demonstrate archiving on a sample text; your files are not touched.")
 def command(
     *,
     files: tuple[str, ...],
@@ -80,15 +85,15 @@ def command(
     growing: bool,
     **actions: Any,
 ) -> None:
-    """Turn FILE (or - for standard input) into page images that can be read back to the letter.
+    """Archive FILE (or - for standard input) as page images that can be read back exactly.
 
-    Every page is written, read back and compared before anything refers to it. The text is yours and kept to the
-    byte; secrets found in it are counted. Pages that hold the same words already are not drawn again.
+    Every page is written, read back and compared before it is used. The text is stored byte for byte; secrets found in
+    it are counted. Text that is already archived is not archived again.
     """
     invocation = current()
     file = _one_file(files)
     if layout and folder is None:
-        raise Misuse("Nothing to lay out", "--layout goes with --png DIR.", f"--png pages --layout {layout}")
+        raise Misuse("Nothing to lay out", "--layout needs --png DIR.", f"--png pages --layout {layout}")
     if action := _chosen_action(actions, file, dry_run):
         _run_action(invocation, action, actions[action], dry_run=dry_run, growing=growing)
         return
@@ -118,7 +123,7 @@ def _ask_where_it_grows(memory: Memory, text: str) -> None:
 
     tokens, pages = estimate_tokens(text), memory.vault.choose_layout(text).tokens
     if pages > tokens:
-        output.confirm(f"It takes {tokens:,} tokens as text, and {pages:,} as pages. Archive it all the same?")
+        output.confirm(f"It takes {tokens:,} tokens as text and {pages:,} as pages. Archive it anyway?")
 
 
 def _one_file(files: tuple[str, ...]) -> str | None:
@@ -128,7 +133,7 @@ def _one_file(files: tuple[str, ...]) -> str | None:
     name, second = shlex.quote(files[0]), files[1]
     if len(files) == 2 and second in MODES:
         hint = f"{PROGRAM} archive {name} --mode {second}"
-        raise Misuse("The mode is an option", f"“{second}” is given as a second file.", hint)
+        raise Misuse("The mode is an option", f"“{second}” was read as a second file.", hint)
     raise Misuse("More than one file", f"{len(files)} names were given.", f"One at a time: {PROGRAM} archive {name}")
 
 
@@ -137,12 +142,12 @@ def _chosen_action(actions: dict[str, Any], file: str | None, dry_run: bool) -> 
     chosen = [name for name, value in actions.items() if value]
     flags = ["--" + ("list" if name == "listing" else name.replace("_", "-")) for name in chosen]
     if len(chosen) > 1 or (chosen and file is not None):
-        problem = " and ".join(flags) if len(chosen) > 1 else f"{flags[0]} takes no file."
+        problem = " and ".join(flags) if len(chosen) > 1 else f"{flags[0]} does not take a file."
         raise Misuse(
-            "Two things at once", problem if len(chosen) == 1 else f"{problem} are two things.", "One at a time."
+            "Two things at once", problem if len(chosen) == 1 else f"{problem} cannot be combined.", "One at a time."
         )
     if dry_run and chosen != ["older_than"]:
-        raise Misuse("Nothing to try", "--dry-run goes with --older-than.")
+        raise Misuse("Nothing to try", "--dry-run needs --older-than.")
     return chosen[0] if chosen else ""
 
 
@@ -197,6 +202,6 @@ def _print(invocation: Invocation, result: FileArchiveResult, copies: tuple[Path
     output.table(rows, ("PAGE", "MODE", "CHARS", "TEXT TOKENS", "VISION TOKENS", "PNG"))
     output.narrate(archive_sentence(result))
     if result.text_path:
-        output.narrate(f"The text stands in {result.text_path}.")
+        output.narrate(f"The text is saved in {result.text_path}.")
     for path in copies:
         output.narrate(str(path))

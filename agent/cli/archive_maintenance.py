@@ -51,7 +51,7 @@ def change(invocation: Invocation, action: str, values: Sequence[str]) -> None:
     """`--tag`, `--untag`, `--pin`, `--unpin`, `--rename`: changes one archive, by its label or number."""
     ref, value = values[0], values[1].strip() if len(values) > 1 else ""
     if not ref.strip() or (len(values) > 1 and not value):
-        raise Misuse("An empty word", f"--{action} needs words.", f"{PROGRAM} archive --tag LABEL TAG")
+        raise Misuse("Empty value", f"--{action} needs a value.", f"{PROGRAM} archive --tag LABEL TAG")
     with invocation.memory(for_writing=True) as memory:
         vault = memory.vault
         if action in {"pin", "unpin"} and _pin_conversation(invocation, memory, ref, pinned=action == "pin"):
@@ -114,7 +114,7 @@ def older_than(invocation: Invocation, age: str, *, dry_run: bool, growing: bool
             f"{aged.pages:,}",
             f"{aged.text_tokens:,}",
             f"{aged.vision_tokens:,}",
-            aged.spared and f"stays: {aged.spared}",
+            aged.spared and f"kept: {aged.spared}",
             aged.title or aged.conversation,
         )
         for aged in aging.conversations
@@ -123,7 +123,7 @@ def older_than(invocation: Invocation, age: str, *, dry_run: bool, growing: bool
         output.table(rows, ("LAST ACTIVE", "ENTRIES", "PAGES", "TEXT TOKENS", "VISION TOKENS", "", "CONVERSATION"))
     output.narrate(aging_sentence(aging))
     if grows := sum(aged.spared == GROWS for aged in aging.conversations):
-        output.narrate(f"{grows:,} would take more tokens as pages and stay as text; --growing archives them too.")
+        output.narrate(f"{grows:,} would take more tokens as pages and stay as text; --growing archives them anyway.")
 
 
 def repack(invocation: Invocation) -> None:
@@ -134,7 +134,7 @@ def repack(invocation: Invocation) -> None:
         output.json_object(result)
         return
     if not result.pages:
-        output.narrate("All pages are packed tightly already.")
+        output.narrate("All pages are already packed.")
         return
     saved = result.bytes_before - result.bytes_after
     output.narrate(

@@ -49,12 +49,14 @@ def command() -> None:
 
 @command.command()
 @click.argument("place", metavar="[DIR]", required=False)
-@click.option("--keep", type=click.IntRange(min=1), metavar="N", help="Keep the newest N snapshots, remove the others.")
+@click.option(
+    "--keep", type=click.IntRange(min=1), metavar="N", help="Keep the newest N snapshots and delete the others."
+)
 def create(place: str | None, keep: int | None) -> None:
-    """Make a snapshot of the workspace at DIR, by default where the last one was made.
+    """Back up the workspace to DIR, by default to the location of the last backup.
 
-    The workspace may be in use: the database is copied as of one moment. Caches are not saved. A backup that is
-    interrupted leaves earlier snapshots whole, and the next one goes on. Without --keep every snapshot stays.
+    The workspace may be in use: the copy of the database is consistent. Caches are not saved. If a backup is
+    interrupted, earlier snapshots stay intact and the next run continues. Without --keep no snapshot is deleted.
     """
     invocation = current()
     workspace = invocation.prepare()
@@ -90,7 +92,7 @@ def create(place: str | None, keep: int | None) -> None:
 @command.command("list")
 @click.argument("place", metavar="DIR")
 def list_(place: str) -> None:
-    """List the snapshots at DIR, the newest first."""
+    """List the snapshots in DIR, newest first."""
     from memory.backup.retention import readable_snapshots
     from memory.backup.snapshot import snapshot_ids
 
@@ -121,9 +123,9 @@ def list_(place: str) -> None:
 @command.command()
 @click.argument("place", metavar="DIR")
 def check(place: str) -> None:
-    """Read all that is stored at DIR and compare it with its hashes. Changes nothing.
+    """Verify everything in DIR against its hashes. Changes nothing.
 
-    Exit 1 where something is damaged; its snapshots and files are named.
+    Exit 1 if something is damaged; the affected snapshots and files are listed.
     """
     from memory.backup.verify import check_backup
 
@@ -137,23 +139,25 @@ def check(place: str) -> None:
             where = f" Snapshots: {', '.join(problem.snapshots)}." if problem.snapshots else ""
             output.line(problem.message + where)
         read = f"{counted(report.snapshots, 'snapshot')} and {counted(report.pieces, 'piece')}"
-        output.narrate(f"{read} ({format_size(report.bytes)}) were read and compared at {at.name}.")
+        output.narrate(f"{read} ({format_size(report.bytes)}) verified in {at.name}.")
         if not report.problems:
-            output.narrate("All is well.")
+            output.narrate("No damage found.")
     invocation.status = 1 if report.problems else 0
 
 
 @command.command()
 @click.argument("place", metavar="DIR")
 @click.argument("target", type=click.Path(path_type=Path))
-@click.option("--at", metavar="WHEN", help="An id of `backup list`, a day or a time: the newest snapshot until then.")
-@click.option("--skip-damaged", is_flag=True, help="Restore all else where files are damaged, and name those.")
+@click.option(
+    "--at", metavar="WHEN", help="An id from `backup list`, or a date or time: the newest snapshot up to then."
+)
+@click.option("--skip-damaged", is_flag=True, help="Skip damaged files, list them, and restore the rest.")
 def restore(place: str, target: Path, at: str | None, *, skip_damaged: bool) -> None:
-    """Restore a snapshot from DIR to the empty or new folder TARGET, by default the newest that is not from the future.
+    """Restore a snapshot from DIR to TARGET, an empty or new folder. Default: the newest not dated in the future.
 
-    Each file is compared with its hash before and after it is written; then the workspace is checked as `check` does.
-    Exit 1 where that finds something, or a file was left out. TARGET appears only when it is complete; it may
-    lie neither in a workspace nor in the backup.
+    Each file is verified before and after it is written; then the workspace is checked as by `check`. Exit 1 if that
+    finds a problem or a file was skipped. TARGET appears only when it is complete, and may not be inside a workspace or
+    the backup.
     """
     from msgspec import structs
 
@@ -194,16 +198,16 @@ def restore(place: str, target: Path, at: str | None, *, skip_damaged: bool) -> 
         )
     else:
         size, files = format_size(result.bytes), counted(result.files, "file")
-        output.line(f"{snapshot.id} is restored to {result.target}: {files}, {size}, each read back and compared.")
+        output.line(f"Restored {snapshot.id} to {result.target}: {files}, {size}, all verified.")
         for path in result.left_out:
-            output.line(f"left out: {path} is damaged in this snapshot")
+            output.line(f"skipped: {path} is damaged in this snapshot")
         for problem in problems:
             output.line(f"{problem.what} {problem.where}: {problem.message}")
         if not problems:
-            output.narrate(f"The workspace was checked: all is well; {report.pages:,} pages were read.")
+            output.narrate(f"The workspace was checked: no damage found, {report.pages:,} pages read.")
         if snapshot.packs_at:
-            output.narrate(f"Packs are at {snapshot.packs_at} and are not part of the backup.")
-        output.narrate(f"Open it with `{own_command('--workspace', str(result.target))}`; `--trust` trusts it first.")
+            output.narrate(f"The packs in {snapshot.packs_at} are not part of the backup.")
+        output.narrate(f"Open it with `{own_command('--workspace', str(result.target))}`; add `--trust` to trust it.")
     invocation.status = 1 if problems or result.left_out else 0
 
 
@@ -211,14 +215,14 @@ def _later_sentence(taken: str, later: Sequence[str]) -> str:
     """Which snapshot is restored where the ids `later` have times that are still to come."""
     if taken in later:
         return (
-            f"All snapshots bear dates in the future, so this device's clock is behind, or theirs was ahead: {taken}, "
-            "the latest of them, is restored. `--at ID` takes another; `backup list` shows them."
+            "All snapshots are dated in the future: this device's clock is behind, or theirs was ahead. "
+            f"Restored the latest, {taken}. `--at ID` picks another; `backup list` shows them."
         )
-    bear = "bears a date" if len(later) == 1 else "bear dates"
+    bear = "is dated" if len(later) == 1 else "are dated"
     return (
-        f"{taken} is restored, the newest until now. {', '.join(later)} {bear} in the future and "
-        f"{'is' if len(later) == 1 else 'are'} passed over: the clock was ahead then, or is behind now. "
-        f"`--at {later[-1]}` restores {'it' if len(later) == 1 else 'the latest of them'}."
+        f"Restored {taken}, the newest up to now. {', '.join(later)} {bear} in the future and "
+        f"{'is' if len(later) == 1 else 'are'} skipped: the clock was ahead then, or is behind now. `--at "
+        f"{later[-1]}` restores {'it' if len(later) == 1 else 'the latest of them'}."
     )
 
 
@@ -245,11 +249,11 @@ def _last_place(workspace: Workspace) -> str:
     last = last_backup(workspace)
     if last is not None and "://" not in last.place:
         return last.place
-    known = f"The last one was made at {last.place}" if last else "No backup of this workspace was made before"
+    known = f"The last backup was made to {last.place}" if last else "This workspace has no backup yet"
     raise Misuse(
-        "No place for a backup",
-        f"{known}, and no place is named.",
-        f"`{PROGRAM} backup DIR` names one, best on another disk.",
+        "No backup location",
+        f"{known}, and no location is given.",
+        f"Run `{PROGRAM} backup DIR`, preferably with a folder on another disk.",
     )
 
 
@@ -260,7 +264,7 @@ def _spelt(place: str) -> str:
         raise Misuse(
             "Unknown command",
             f"There is no command “backup {place}”. Did you mean “{similar}”?",
-            f"For a folder of that name: {own_command('backup', './' + place)}",
+            f"To use a folder of that name: {own_command('backup', './' + place)}",
         )
     return place
 
@@ -275,13 +279,13 @@ def _print_result(result: BackupResult, place: BackupPlace) -> None:
     if later := result.dated_later:
         bear = "bears" if len(later) == 1 else "bear"
         output.narrate(
-            f"{', '.join(later)} {bear} a later date than this snapshot: the clock was ahead then, or is behind now. "
-            f"`--keep` counts such a snapshot as older than this one; `restore --at ID` says which one you mean."
+            f"{', '.join(later)} {bear} later than this snapshot: the clock was ahead then, or is behind "
+            "now. `--keep` treats them as older than this one; choose one with `restore --at ID`."
         )
     for name in result.skipped:
-        output.narrate(f"{name} is a link, no regular file or too deep a path, and is not saved.")
+        output.narrate(f"Not saved: {name} is a link, not a regular file, or too deeply nested.")
     if snapshot.packs_at:
-        output.narrate(f"Packs are at {snapshot.packs_at} and are not part of the backup.")
+        output.narrate(f"The packs in {snapshot.packs_at} are not part of the backup.")
 
 
 def _result_object(result: BackupResult, place: BackupPlace) -> dict[str, Any]:

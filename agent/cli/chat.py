@@ -34,7 +34,7 @@ class ChatUnavailable(PalimpsestError):
 def command(texts: tuple[str, ...], prompt: str | None) -> None:
     """Open the chat; TEXT is its first message.
 
-    With -p there is no screen: standard input is appended to TEXT, and the answer goes to standard output.
+    With -p, standard input is appended to TEXT and the answer goes to standard output; no screen is opened.
     """
     invocation = current()
     if len(texts) > 1:
@@ -47,18 +47,18 @@ def run_chat(invocation: Invocation, message: str) -> None:
     """Opens the chat, or answers without a screen, as the invocation says."""
     if invocation.prompt is None:
         if flag := invocation.headless.given:
-            raise Misuse("Nothing to answer", f"{flag} belongs to -p TEXT.", f'{PROGRAM} -p "…" {flag} …')
+            raise Misuse("Nothing to answer", f"{flag} needs -p TEXT.", f'{PROGRAM} -p "…" {flag} …')
         _open_screen(invocation, message)
         return
     if message:
-        raise Misuse("Two messages", "-p has its own text.", "Give the message once.")
+        raise Misuse("Two messages", "-p already has a text.", "Give the message once.")
     options = options_of(invocation.headless, as_json=invocation.json)
     invocation.json = invocation.json or options.form != "text"
     if options.driven:
         from agent.headless.driven import drive
 
         if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison] -- None under pythonw
-            raise Misuse("Nothing to read", "--input-format stream-json reads standard input, and there is none.")
+            raise Misuse("Nothing to read", "--input-format stream-json reads standard input, which is empty.")
         invocation.status = asyncio.run(
             drive(invocation.session, sys.stdin.buffer, options, here=invocation.here, first=invocation.prompt)
         )
@@ -78,14 +78,14 @@ INPUT_S = 10.0  # how long a message that has words waits for standard input
 def _open_screen(invocation: Invocation, message: str) -> None:
     if invocation.open_screen is None:
         raise ChatUnavailable(
-            "No screen", "This way of starting has no screen.", 'Use `palimpsest`, or -p "TEXT" without a screen.'
+            "No screen", "This entry point has no screen.", 'Use `palimpsest`, or -p "TEXT" without a screen.'
         )
     if not at_a_terminal():
         single_word = bool(message) and not any(letter.isspace() for letter in message)
-        explanation = f"“{message}” is no command, so it was taken as the chat's first message. " if single_word else ""
+        explanation = f"“{message}” is not a command, so it was taken as the first message. " if single_word else ""
         raise Misuse(
             "No terminal",
-            f"{explanation}The chat needs a terminal for its input, its output and its errors.",
+            f"{explanation}The chat needs a terminal for input, output and errors.",
             f'Without a screen: {PROGRAM} -p "TEXT"',
         )
     mode, rules = permissions_of(invocation.headless)
@@ -187,5 +187,5 @@ def _with_input(text: str, piped: str) -> str:
     """The prompt with piped input below it."""
     message = "\n\n".join(part for part in (text, piped) if part.strip())
     if not message:
-        raise Misuse("Nothing to answer", "-p was given no text, and standard input is empty.", f'{PROGRAM} -p "TEXT"')
+        raise Misuse("Nothing to answer", "-p has no text, and standard input is empty.", f'{PROGRAM} -p "TEXT"')
     return message

@@ -23,27 +23,27 @@ if TYPE_CHECKING:  # the help of a command must not load the store
 
 
 @click.command(cls=CliCommand)
-@click.option("--repair", is_flag=True, help="Mend what can be mended; a copy of it is kept first.")
+@click.option("--repair", is_flag=True, help="Repair what can be repaired; damaged files are copied first.")
 def command(*, repair: bool) -> None:
-    """Check what is stored: the database whole, every page and every version of a file read back and compared with its
-    hash, the journal of checkpoints, and what keeps forgotten texts from coming back.
+    """Check everything stored: the database, every page and file version against its hash, the checkpoint journal, and
+    the records that keep forgotten text from being imported again.
 
-    Packs, their manifests and the rows of the index are compared to the last bit. With --repair, what is damaged is
-    mended from what is sound: a lost or damaged database is built again from the packs, and what was damaged stands in
-    .palimpsest/damaged/, under the date. What cannot be mended is named. Close other windows of Palimpsest first.
+    With --repair, damaged data is restored from intact copies; a lost or damaged database is rebuilt from the packs.
+    Damaged files are moved to .palimpsest/damaged/DATE. Data that cannot be repaired is listed. Close other windows of
+    Palimpsest first.
 
-    Versions of files that nothing mends are named and recorded as lost, also those of checkpoints: a later check counts
-    them in one line, and is no failure for them. Where their bytes come back, they are whole again.
+    File versions and checkpoints that cannot be repaired are listed and recorded as lost. Later checks count them in
+    one line and do not fail because of them. If their data reappears, they are valid again.
 
-    A journal of checkpoints that was emptied or deleted is named, and versions that were deleted with their list where
-    a tool's result names one. Where the whole folder of checkpoints is gone, nothing tells of it.
+    An emptied or deleted checkpoint journal is reported, and so are deleted versions that a tool result refers to. If
+    the whole checkpoint folder is missing, that cannot be detected.
 
-    Mirrors in conversations/ that are missing or not as they were written are noted, which is no failure: a person may
-    have deleted or edited them. With --repair they are written anew, and an edit is kept as a version.
+    Readable copies in conversations/ that are missing or were edited are reported, but are not a failure. --repair
+    writes them again and saves an edited copy as a version.
 
-    Conversations that the database has lost come back from their files in conversations/, as far as those tell.
+    Conversations missing from the database are restored from their files in conversations/, as far as possible.
 
-    Exit 1 where something is wrong still, or was lost. Without --repair nothing is changed but the note of the check.
+    Exit 1 if problems remain or data was lost. Without --repair only the date of the check is recorded.
     """
     from agent.checkpoints.check import find_problems, record_lost, set_aside_unreadable
     from agent.checkpoints.checkpoints import Checkpoints
@@ -98,7 +98,7 @@ def _with_checkpoints(
 
 def _print_report(report: CheckReport, *, repair: bool) -> None:
     for sentence in report.mended:
-        output.line(f"mended: {sentence}")
+        output.line(f"repaired: {sentence}")
     for sentence in report.lost:
         output.line(f"lost: {sentence}")
     for problem in report.problems:
@@ -106,18 +106,18 @@ def _print_report(report: CheckReport, *, repair: bool) -> None:
             continue  # already printed
         output.line(f"{problem.what} {problem.where}: {problem.message}")
     if report.kept_at:
-        output.narrate(f"What was damaged is kept in {report.kept_at}.")
+        output.narrate(f"Damaged files were moved to {report.kept_at}.")
     for note in report.notes:
         output.narrate(note)
     if report.known_lost_sentence:
-        output.narrate(f"{report.known_lost_sentence} `{PROGRAM} memory log` names them.")
+        output.narrate(f"{report.known_lost_sentence} `{PROGRAM} memory log` lists them.")
     if report.lost_checkpoints_sentence:
         output.narrate(report.lost_checkpoints_sentence)
     if not report.problems and not report.lost:
-        all_ = "All else" if report.known_lost else "All"
-        output.narrate(f"{all_} is well; {report.pages:,} pages were read and compared.")
+        all_ = "The rest" if report.known_lost else "All"
+        output.narrate(f"{all_} is intact; {report.pages:,} pages were checked.")
     elif not repair:
-        output.narrate(f"`{PROGRAM} check --repair` mends what can be mended, and keeps a copy of what it changes.")
+        output.narrate(f"`{PROGRAM} check --repair` repairs what can be repaired and keeps a copy of what it changes.")
 
 
 def _record(invocation: Invocation, workspace: Workspace, problems: Sequence[IntegrityProblem]) -> None:

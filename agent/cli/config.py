@@ -31,7 +31,7 @@ def command() -> None:
 @command.command()
 @click.argument("name", required=False)
 def show(name: str | None) -> None:
-    """Show every setting with its value and who set it, or one setting's value."""
+    """Show all settings with value and origin, or the value of NAME."""
     invocation = current()
     reading = _reading(invocation)
     if name is not None:
@@ -55,9 +55,9 @@ def show(name: str | None) -> None:
 
 
 @command.command("list")
-@click.option("--all", "every", is_flag=True, help="Every setting.")
+@click.option("--all", "every", is_flag=True, help="Show all settings.")
 def list_(every: bool) -> None:
-    """List the settings that people change most, with what they do."""
+    """List the most used settings and what they do."""
     invocation = current()
     reading = _reading(invocation)
     settings = [all_settings()[name] for name in (all_settings() if every else COMMON)]
@@ -77,12 +77,12 @@ def list_(every: bool) -> None:
 @command.command("set")
 @click.argument("name")
 @click.argument("value")
-@click.option("--user", is_flag=True, help="Set it for all your workspaces.")
+@click.option("--user", is_flag=True, help="Set it for all workspaces.")
 def set_(name: str, value: str, user: bool) -> None:
-    """Set NAME to VALUE in the workspace's file, or with --user in your own.
+    """Set NAME to VALUE in the workspace's configuration, or in your user configuration with --user.
 
-    Outside of a workspace a setting of the screen is set in your own.
-    Comments and everything else in the file stay; the file as it was is kept as a version.
+    Outside a workspace, screen settings are saved in the user configuration. Comments and other settings in the file
+    are kept, and the previous file is saved as a version.
     """
     invocation = current()
     setting = _setting(name)
@@ -91,9 +91,7 @@ def set_(name: str, value: str, user: bool) -> None:
     try:
         workspace = invocation.workspace if is_users else invocation.prepare()
     except NoWorkspace as error:
-        raise NoWorkspace(
-            error.title, error.message, f"{error.hint} --user sets it for all your workspaces."
-        ) from error
+        raise NoWorkspace(error.title, error.message, f"{error.hint} --user sets it for all workspaces.") from error
     file = settings_file(workspace, invocation.environment, setting, user=is_users)
     save_settings(workspace, invocation.environment, file, [(setting, parsed)])
     if invocation.json:
@@ -105,7 +103,7 @@ def set_(name: str, value: str, user: bool) -> None:
 @command.command()
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 def validate(file: Path | None) -> None:
-    """Check the configuration, or FILE; exit 1 where something is wrong."""
+    """Check the configuration, or FILE; exit 1 if it is invalid."""
     invocation = current()
     problems, notices = _check_file(file) if file else _problems_and_notices(_reading(invocation))
     if invocation.json:
@@ -129,20 +127,20 @@ def schema() -> None:
 
 @command.command()
 def trust() -> None:
-    """Trust this workspace: the same as `palimpsest trust`."""
+    """Trust this workspace (same as `palimpsest trust`)."""
     invocation = current()
     if notice := trust_workspace(invocation.workspace, invocation.environment).set_aside:
         output.narrate(notice)
     undo = trust_command(invocation.workspace, "--remove")
-    _print_trust(invocation, f"is trusted now. `{undo}` takes that back.", trusted=True)
+    _print_trust(invocation, f"is now trusted. `{undo}` undoes that.", trusted=True)
 
 
 @command.command()
 def distrust() -> None:
-    """Take back `config trust`."""
+    """Undo `config trust`."""
     invocation = current()
     trust_store(invocation.environment).remove(invocation.workspace)
-    _print_trust(invocation, "is not trusted any more.", trusted=False)
+    _print_trust(invocation, "is no longer trusted.", trusted=False)
 
 
 def _print_trust(invocation: Invocation, sentence: str, *, trusted: bool) -> None:

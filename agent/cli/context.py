@@ -22,10 +22,10 @@ if TYPE_CHECKING:  # loaded when a request is assembled
 @click.argument("text", required=False, default="")
 @conversation_options
 def command(text: str) -> None:
-    """Show the request that TEXT would make now, layer by layer.
+    """Show the request that TEXT would send now, layer by layer.
 
-    Files named with @ go along, as in the chat; one outside the project that would be asked about is not read. No
-    model is called and nothing is stored. With -c or -r it is the request within that conversation.
+    Files named with @ are attached as in the chat, except files outside the project that would need a confirmation. No
+    model is called and nothing is stored. With -c or -r, shows the request in that conversation.
     """
     from agent.services.context_view import own_label
 
@@ -54,7 +54,7 @@ async def _report(invocation: Invocation, text: str) -> ContextReport:
 
 def _print(report: ContextReport, labels: Mapping[str, str]) -> None:
     output.line(f"{report.model}: {report.total_tokens:,} of {report.budget:,} tokens ({percent(report.filled)})")
-    output.line(f"window {report.window:,}, of which {report.reserve:,} are kept for the answer")
+    output.line(f"window {report.window:,}, of which {report.reserve:,} are reserved for the answer")
     output.line()
     rows = [
         (
@@ -68,7 +68,7 @@ def _print(report: ContextReport, labels: Mapping[str, str]) -> None:
     output.table(rows, ("LAYER", "TOKENS", "BUDGET", "SOURCES"))
     for layer in report.layers:
         for dropped in layer.dropped:
-            output.narrate(f"Left out of {layer.name}: {dropped.name}, {dropped.tokens:,} tokens ({dropped.why})")
+            output.narrate(f"Omitted from {layer.name}: {dropped.name}, {dropped.tokens:,} tokens ({dropped.why})")
     for sentence in savings_sentences(report):
         output.line(sentence)
     output.line()

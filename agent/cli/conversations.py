@@ -33,9 +33,11 @@ def command() -> None:
 
 
 @command.command("list")
-@click.option("-n", "--limit", type=click.IntRange(min=1), default=50, show_default=True, help="How many.")
-@click.option("--page", type=click.IntRange(min=1), default=1, show_default=True, help="Which page of the list.")
-@click.option("--label", help="Those with this label.")
+@click.option(
+    "-n", "--limit", type=click.IntRange(min=1), default=50, show_default=True, help="Maximum number of results."
+)
+@click.option("--page", type=click.IntRange(min=1), default=1, show_default=True, help="Page of results.")
+@click.option("--label", help="Only conversations with this label.")
 def list_(limit: int, page: int, label: str | None) -> None:
     """List conversations, newest first."""
     invocation = current()
@@ -55,7 +57,7 @@ def list_(limit: int, page: int, label: str | None) -> None:
 @click.argument("ref", metavar="ID")
 @raw_option
 def show(ref: str, raw: bool) -> None:
-    """Show a conversation: its branch as Markdown, or with --json every entry."""
+    """Show the current branch of a conversation as Markdown, or with --json every entry."""
     invocation = current()
     with invocation.memory() as memory:
         conversation = memory.conversations.find(ref)
@@ -73,7 +75,7 @@ def show(ref: str, raw: bool) -> None:
 @click.argument("ref", metavar="ID")
 @click.option("--pruned", is_flag=True, help="With turns that were pruned from view.")
 def tree(ref: str, pruned: bool) -> None:
-    """Show a conversation as a tree of its turns, with their tokens and the files that they changed."""
+    """Show the tree of turns, with tokens and changed files."""
     from agent.checkpoints.checkpoints import Checkpoints
     from agent.commands.tree import LEGEND, changed_files, row_line
     from agent.services.conversation_tree import read_tree
@@ -96,7 +98,7 @@ def tree(ref: str, pruned: bool) -> None:
 @click.argument("ref", metavar="ID")
 @click.argument("title")
 def rename(ref: str, title: str) -> None:
-    """Give a conversation another title."""
+    """Rename a conversation."""
     invocation = current()
     with invocation.memory() as memory:
         conversation = memory.conversations.rename(memory.conversations.find(ref).seq, clear(title))
@@ -109,7 +111,7 @@ def rename(ref: str, title: str) -> None:
 
 @command.command()
 @click.argument("ref", metavar="ID")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Skip the confirmation.")
 def delete(ref: str, yes: bool) -> None:
     """Delete a conversation with all its entries and pages, and what other conversations recalled of it.
 
@@ -132,7 +134,7 @@ def delete(ref: str, yes: bool) -> None:
         name = f"“{conversation.title or 'untitled'}” ({conversation.id})"
         if not yes:
             if not sys.stdin.isatty():
-                raise Misuse("Not confirmed", f"Deleting {name} must be confirmed.", "Say it with --yes.")
+                raise Misuse("Not confirmed", f"Deleting {name} must be confirmed.", "Add --yes.")
             output.confirm(f"Delete {name} for good?")
         report = delete_conversation(memory, conversation, invocation.location_access)
     if report.left:

@@ -12,9 +12,9 @@ SIGNS = {"ok": "✓", "missing": "·", "wrong": "✗"}
 
 @click.command(cls=CliCommand)
 def command() -> None:
-    """Look at the installation, the workspace and the models at hand, and say what is missing.
+    """Check the installation, the workspace and the available models, and list what is missing.
 
-    Exit 1 where something is wrong; what is merely not installed is not.
+    Exit 1 if something is wrong. Optional parts that are not installed do not count.
     """
     invocation = current()
     findings = list(run_checks(invocation.workspace, invocation.environment))

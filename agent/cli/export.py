@@ -34,27 +34,27 @@ _MAX_REPORTED = 20  # sentences
     type=click.Choice(["markdown", "jsonl", "chunks"]),
     default="markdown",
     show_default=True,
-    help="The format.",
+    help="Output format.",
 )
 @click.option(
     "--dir",
     "folder",
     metavar="DIR",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Write a file a conversation there; chunks need it.",
+    help="Write one file per conversation to this folder; required for chunks.",
 )
 @conversation_options
 @raw_option
 def command(refs: tuple[str, ...], form: str, folder: Path | None, raw: bool) -> None:
-    """Write conversations out: all of them, those with these IDs, or with -c the latest.
+    """Export conversations: all, those with the given IDs, or with -c the latest.
 
-    markdown is to read: the branch that each conversation stands on. jsonl is every entry of every branch, as `import`
-    takes it; importing it gives the same entries. chunks are files below DIR: chunks/ID_chunk_001.json with 100 entries
-    each, summaries/ID_summary_001.json, and ID_index.json.
+    markdown: the current branch of each conversation, for reading. jsonl: every entry of every branch; `import`
+    restores the same entries from it. chunks: files in DIR, namely chunks/ID_chunk_001.json with 100 entries each,
+    summaries/ID_summary_001.json, and ID_index.json.
     """
     invocation = current()
     if form == "chunks" and folder is None:
-        raise Misuse("No folder", "chunks are several files.", "Name a folder: --to chunks --dir DIR")
+        raise Misuse("No folder", "The chunks format writes several files.", "Name a folder: --to chunks --dir DIR")
     with invocation.memory() as memory:
         troubles = DamageReport(invocation)
         for conversation in _selected(invocation, memory.conversations, refs):
@@ -75,7 +75,7 @@ def command(refs: tuple[str, ...], form: str, folder: Path | None, raw: bool) ->
 def _write(mirror: Path, form: str, pieces: Iterator[str]) -> Path:
     path = (resolve_new_folder(mirror.parent) / mirror.name).with_suffix(".jsonl" if form == "jsonl" else ".md")
     if exists(path):
-        raise Misuse("There already", f"{path} is there already.", "Give an empty folder.")
+        raise Misuse("Already exists", f"{path} already exists.", "Choose an empty folder.")
     write_atomically(path, as_given("".join(pieces)))  # stored text was cleared when it was stored
     return path
 
@@ -127,5 +127,5 @@ class DamageReport:
             output.narrate(sentence)
         if self._count > _MAX_REPORTED:
             output.narrate(f"And {self._count - _MAX_REPORTED:,} more.")
-        output.narrate(f"All that is sound was written. `{PROGRAM} check --repair` mends what can be mended.")
+        output.narrate(f"All undamaged entries were exported. `{PROGRAM} check --repair` repairs what can be repaired.")
         self._invocation.status = 1

@@ -11,64 +11,65 @@ from models.messages import Fact
 _PROGRAM_FACTS = (
     Fact(
         "what this is",
-        "Palimpsest is a terminal chat that remembers. Every message and answer is kept in this workspace; what no "
-        "longer fits a request is archived as page images that are read back to the letter, and what is relevant is "
-        "recalled into later requests with its citation.",
+        "Palimpsest is a terminal chat and agent that remembers. Every message and answer is stored in this "
+        "workspace. Text that no longer fits a request is archived as page images that can be read back "
+        "exactly, and relevant passages are recalled into later requests with citations.",
         ("palimpsest", "program", "about", "who are you", "是什么", "你是谁"),
     ),
     Fact(
         "what it can do",
-        "I keep what you write, find it again and quote it, with where it comes from; /remember makes a note, /archive "
-        "keeps a long text as page images, /search and /recall look through all of it, and @FILE sends a file along. "
-        "With a language model connected (/model), that model answers, and what is relevant is recalled for it.",
+        "I store what you write, find it again and quote it with its source. /remember adds a note, "
+        "/archive stores a long text as page images, /search and /recall search everything, and @FILE "
+        "attaches a file. With a language model connected (/model), that model answers, with relevant "
+        "passages from memory.",
         ("what can you do", "can you do", "help me", "你能做什么", "你会什么", "能做什么"),
     ),
     Fact(
         "memory and recall",
-        "Every message and answer is on disk, in .palimpsest/, before it is shown, and notes are in MEMORY.md. For "
-        "each new message all of that is searched, and the passages that bear on it are recalled into the request, "
-        "with where they come from. What no longer fits the model's window is archived as page images, which are read "
-        "back to the letter when it is asked for.",
+        "Every message and answer is saved in .palimpsest/ before it is shown, and notes are in MEMORY.md. "
+        "Each new message searches all of that, and relevant passages are added to the request with their "
+        "sources. Text that no longer fits the model's window is archived as page images, which can be read "
+        "back exactly.",
         ("you remember", "your memory", "forget", "storage", "记住", "记忆"),
     ),
     Fact(
         "adding files",
-        f"`{PROGRAM} knowledge add PATH` (here: /knowledge add PATH) turns files and folders into memory: PDF, Word, "
-        "slides, Markdown, HTML, text, code and pictures. What they say is recalled with its file and page, and "
+        f"`{PROGRAM} knowledge add PATH` (here: /knowledge add PATH) adds files and folders to memory: PDF, "
+        "Word, slides, Markdown, HTML, text, code and pictures. Their content is recalled with file and page, and "
         f'`{PROGRAM} -p --knowledge "…"` answers from them alone.',
         ("add files", "add a file", "add documents", "add a folder", "palimpsest knowledge"),
     ),
     Fact(
         "offline and models",
-        "Without a language model, offline answers by quoting what is remembered. /model lists the models at hand "
-        "(Ollama, LM Studio and llama.cpp servers on this machine, services whose key is set); `/model SPEC` speaks "
-        f"to one, `{PROGRAM} models use SPEC` keeps it.",
+        "Without a language model, offline answers quote from memory. /model lists the available models "
+        "(Ollama, LM Studio and llama.cpp servers on this machine, services with a stored key); `/model "
+        f"SPEC` switches to one, `{PROGRAM} models use SPEC` saves the choice.",
         ("offline", "model", "ollama", "server", "llm", "ai", "模型"),
     ),
     Fact(
         "privacy and private text",
-        "Nothing leaves this machine unless you choose a model elsewhere. What stands between <private> and "
-        "</private> is sent with that message and never stored; API keys, tokens and private keys are taken out "
-        "before anything is written.",
+        "Nothing leaves this machine unless you choose a remote model. Text between <private> and "
+        "</private> is sent with that message but never stored; API keys, tokens and private keys are "
+        "removed before anything is written.",
         ("private", "privacy", "secret", "key", "stored", "隐私"),
     ),
     Fact(
         "where memory lives",
-        "MEMORY.md and memory/*.md are Markdown that you may edit with any editor; a change counts from the next "
-        "message on. Conversations are in .palimpsest/ with readable copies in conversations/.",
+        "MEMORY.md and memory/*.md are Markdown files that you can edit with any editor; changes apply from "
+        "the next message. Conversations are in .palimpsest/, with readable copies in conversations/.",
         ("memory", "MEMORY.md", "file", "folder", "edit", "data", "store", "记忆"),
     ),
     Fact(
         "context and budget",
         "A request has four layers: system, project, conversation and message, each with a share of the model's "
-        "window. /context shows them. When a conversation outgrows its share, older turns go to the archive and a "
-        "summary stands in their place.",
+        "window. /context shows them. When a conversation outgrows its share, older messages are archived "
+        "and replaced by a summary.",
         ("context", "budget", "window", "tokens", "layer", "上下文"),
     ),
     Fact(
         "stopping and keys",
-        "Esc or Ctrl+C stops an answer and keeps what came. Ctrl+C clears the prompt into the history first; twice, "
-        "where nothing goes on, it quits. Ctrl+J makes a new line.",
+        "Esc or Ctrl+C stops an answer and saves the partial text. Ctrl+C first moves the prompt to the "
+        "history; pressed twice when idle, it quits. Ctrl+J inserts a line break.",
         ("keys", "stop", "esc", "quit", "newline", "keyboard", "按键"),
     ),
 )
@@ -80,14 +81,12 @@ def facts() -> tuple[Fact, ...]:
     slash = {command.name: command for command in registry.all()}
     slash_facts = (_slash_fact(command, on_command_line=command.name in COMMANDS) for command in slash.values())
     cli_facts = (
-        Fact(f"palimpsest {name}", f"`{PROGRAM} {name}`: {summary} `{PROGRAM} {name} --help` says more.", (name,))
+        Fact(f"palimpsest {name}", f"`{PROGRAM} {name}`: {summary} See `{PROGRAM} {name} --help`.", (name,))
         for name, (_, summary) in COMMANDS.items()
         if name not in slash
     )
     names = ", ".join(f"/{name}" for name in slash)
-    commands = Fact(
-        "the commands", f"The commands are {names}. /help says what each does.", ("commands", "help", "命令")
-    )
+    commands = Fact("the commands", f"The commands are {names}. /help explains them.", ("commands", "help", "命令"))
     return (*_PROGRAM_FACTS, commands, *slash_facts, *cli_facts)
 
 

@@ -40,29 +40,28 @@ if TYPE_CHECKING:  # the store is loaded when it is opened
 
 @click.command(cls=CliCommand)
 @click.argument("name", metavar="[QUERY|ID|FILE]", required=False)
-@click.option("--words", metavar="QUERY", help="These words, also where a file or an id is called that.")
-@click.option("--conversation", metavar="ID", help="All of this conversation.")
-@click.option("--before", metavar="DAY", help="All that is from before this day: 2026-03-01, 90d, last March.")
-@click.option("--dry-run", is_flag=True, help="Show what would go, and change nothing.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--words", metavar="QUERY", help="Forget this text, even if a file or an id has the same name.")
+@click.option("--conversation", metavar="ID", help="Forget this whole conversation.")
+@click.option("--before", metavar="DAY", help="Forget everything from before this day: 2026-03-01, 90d, last March.")
+@click.option("--dry-run", is_flag=True, help="Show what would be deleted; change nothing.")
+@click.option("--yes", is_flag=True, help="Skip the confirmation.")
 def command(
     name: str | None, *, words: str | None, conversation: str | None, before: str | None, dry_run: bool, yes: bool
 ) -> None:
-    """Forget what holds QUERY, or what ID or FILE names, with all that was made of it.
+    """Delete for good everything that contains QUERY, or the given ID or FILE, with all derived data.
 
-    QUERY is looked for as it is, in any case. ID is of an entry, a note, a page, an archive or a conversation; that of
-    an imported conversation is named with --conversation, for it may be a word. FILE is one of the notes, or one that
-    was added to knowledge: its listed name, its path, or the end of either. Files and their pages go as a whole.
+    QUERY is matched literally, ignoring case. ID is the id of an entry, note, page, archive or conversation; use
+    --conversation for an imported conversation, whose id may be a common word. FILE is a note or a file added to
+    knowledge: its listed name, its path, or the end of either. Files and their pages are deleted as a whole.
 
-    It shows what would go and asks. Then it takes it out of the store, the index, the packs, the notes and their
-    versions, mirrors, checkpoints, drafts, typed prompts, caches and logs, and looks through every byte of the
-    workspace. An import does not bring it back. What is cut short goes on with `palimpsest forget`. Backups that were
-    made before hold it still.
+    The command shows what would be deleted and asks. It then deletes it from the database, index, packs, notes and
+    their versions, readable copies, checkpoints, drafts, prompt history, caches and logs, and searches every file of
+    the workspace for remains. Later imports skip it. Existing backups still contain it.
 
-    Without a name it goes on with what is not finished, and prints its receipt; where nothing is, that of the last one.
+    Without arguments, continues an interrupted deletion, or shows the receipt of the last one.
 
-    Exit status: 0 forgotten; 1 some of it cannot be taken out, or nothing is called that; 75 begun and not finished:
-    something is in use or out of reach, also a location of `sync`.
+    Exit status: 0 forgotten; 1 not everything can be deleted, or nothing matches; 75 not finished: something is in use
+    or unreachable, such as a sync location.
     """
     invocation = current()
     is_named = _is_named(
@@ -103,7 +102,7 @@ def _is_named(given: Mapping[str, str | None]) -> bool:
     for name, value in given.items():
         if value is not None and not value.strip():
             raise Misuse(
-                "Nothing is named", f"{name} is empty.", f"`{PROGRAM} forget` alone goes on with what was begun."
+                "Nothing given", f"{name} is empty.", f"`{PROGRAM} forget` alone continues an interrupted deletion."
             )
     return any(value is not None for value in given.values())
 
@@ -118,8 +117,8 @@ def _explaining_a_full_disk(invocation: Invocation) -> Generator[None]:
     except StoreFull as error:
         raise StoreFull(
             "Nothing was forgotten",
-            f"The disk of {invocation.workspace.root} is full. Forgetting needs a little room: it notes what is to go, "
-            "and writes files anew without it.",
+            f"The disk of {invocation.workspace.root} is full. Forgetting needs some free space to record "
+            "what to delete and to rewrite files without it.",
             "Free some space on that disk, then run it again.",
         ) from error
 
@@ -141,7 +140,7 @@ def _not_everywhere(left: Sequence[UnreachedLocation]) -> NotForgottenYet:
 
     places = ", ".join(map(str, left))
     return NotForgottenYet(
-        "Not forgotten yet", f"It could not be taken from {places}.", f"It is gone here. {TRIED_AGAIN}"
+        "Not forgotten yet", f"It could not be deleted from {places}.", f"It was deleted here. {TRIED_AGAIN}"
     )
 
 
@@ -166,7 +165,7 @@ def _go_on(invocation: Invocation, memory: Memory, *, dry_run: bool) -> None:
         if removed:
             output.line(removed_sentence(removed))
         if not (resumed.over or left or unreached or removed):
-            output.line(f"Nothing was begun that is not finished. `{PROGRAM} forget --help` says what can be named.")
+            output.line(f"No deletion is in progress. `{PROGRAM} forget --help` shows what can be forgotten.")
         for job in shown:
             output.line(last_sentence(job) if job is last else begun_sentence(job))
             for line in receipts[job.id]:
@@ -195,13 +194,15 @@ def _confirmed(memory: Memory, planned: ForgetPlan) -> ForgetPlan:
     from memory.forget.plan import keeping_lines
 
     if not sys.stdin.isatty():
-        raise Misuse("Not confirmed", f"Forgetting {planned.title} must be confirmed.", "Say it with --yes.")
+        raise Misuse("Not confirmed", f"Forgetting {planned.title} must be confirmed.", "Add --yes.")
     if planned.lines:
-        answer = click.prompt("Which lines of your notes go? Numbers, all or none", default="all", err=True)
+        answer = click.prompt(
+            "Which lines of your notes should be deleted? Numbers, all or none", default="all", err=True
+        )
         numbers = line_numbers(str(answer), len(planned.lines))
         kept = [line for number, line in enumerate(planned.lines, 1) if number not in numbers]
         planned = keeping_lines(memory, planned, kept)
-    output.confirm(f"Forget {planned.title} for good?")
+    output.confirm(f"Delete {planned.title} for good?")
     return planned
 
 

@@ -46,7 +46,7 @@ class TextCommand(CliCommand):
             if not dashed.startswith(error.option_name):
                 raise
             hint = f"Put -- before the text: {own_command(*ctx.command_path.split()[1:], '--', dashed)}"
-            raise Misuse("No such option", f"“{dashed}” begins as an option does.", hint) from None
+            raise Misuse("No such option", f"“{dashed}” looks like an option.", hint) from None
 
 
 class CliGroup(click.Group):
@@ -69,7 +69,7 @@ class CliGroup(click.Group):
         if self.get_command(ctx, word) is None and not word.startswith("-"):
             similar = nearest(word, self.list_commands(ctx))
             available = ", ".join(self.list_commands(ctx))
-            hint = f"Did you mean “{similar}”?" if similar else f"There are: {available}."
+            hint = f"Did you mean “{similar}”?" if similar else f"Available: {available}."
             raise Misuse("Unknown command", f"“{ctx.command_path}” has no command “{word}”.", hint)
         return super().resolve_command(ctx, args)
 
@@ -137,7 +137,7 @@ def global_options(*, with_json: bool) -> list[click.Option]:
         _global_option(
             "--trust",
             _trust,
-            f"Trust the workspace as it is, then run (see `{PROGRAM} trust`).",
+            f"Trust the workspace in its current state, then run (see `{PROGRAM} trust`).",
             is_flag=True,
             default=None,
         ),
@@ -155,10 +155,10 @@ def conversation_options(function: F) -> F:
         default=None,
         expose_value=False,
         callback=_screen_reader,
-        help="Chat in lines that a screen reader reads, with nothing drawn.",
+        help="Chat in plain lines for a screen reader.",
     )(function)
     function = click.option(
-        "-r", "--resume", metavar="ID", expose_value=False, callback=_resume, help="Go on with this conversation."
+        "-r", "--resume", metavar="ID", expose_value=False, callback=_resume, help="Continue this conversation."
     )(function)
     return click.option(
         "-c",
@@ -168,7 +168,7 @@ def conversation_options(function: F) -> F:
         default=None,
         expose_value=False,
         callback=_latest,
-        help="Go on with the latest conversation.",
+        help="Continue the latest conversation.",
     )(function)
 
 
@@ -176,7 +176,7 @@ def _add_dirs(_ctx: click.Context, _param: click.Parameter, values: tuple[Path, 
     for value in values:
         folder = current().here / expand_home(value)
         if not folder.is_dir():
-            raise Misuse("Not a folder", f"--add-dir {value}: there is no such folder.", "Name a folder that exists.")
+            raise Misuse("Not a folder", f"--add-dir {value}: folder not found.", "Name a folder that exists.")
         current().add_dirs.append(folder)
 
 
@@ -187,11 +187,13 @@ add_dir_option = click.option(
     metavar="DIR",
     expose_value=False,
     callback=_add_dirs,
-    help="Let tools work in this folder too. May be repeated.",
+    help="Let tools work in this folder, too. Repeatable.",
 )
 """Tools work in the folder where the program was started, and in these."""
 
-raw_option = click.option("--raw", is_flag=True, help="The stored bytes, controls and escape sequences included.")
+raw_option = click.option(
+    "--raw", is_flag=True, help="Print the stored bytes, including control characters and escape sequences."
+)
 """For commands that print stored text."""
 
 
@@ -208,7 +210,7 @@ def _global_option(
 def _workspace(invocation: Invocation, value: str) -> None:
     if not value.strip():
         raise Misuse(
-            "No folder named", "--workspace is empty.", "--workspace DIR; without it the nearest one is taken."
+            "No folder named", "--workspace is empty.", "Use --workspace DIR, or omit it to use the nearest workspace."
         )
     invocation.workspace_flag = Path(value)
 

@@ -55,44 +55,48 @@ _OPTIONS: Final = (
         "output_format",
         "--output-format",
         type=click.Choice(FORMATS),
-        help="What -p prints: the answer, one object, or a line an event.",
+        help="What -p prints: the answer as text, one JSON object, or one JSON line per event.",
     ),
     _kept(
         "input_format",
         "--input-format",
         type=click.Choice(["text", "stream-json"]),
-        help="What -p reads from standard input: text, or a JSON line for each message and answer.",
+        help="What -p reads from standard input: text, or one JSON line per message or reply.",
     ),
-    _kept("knowledge", "--knowledge", is_flag=True, help="Answer -p from the files that were added to knowledge."),
-    _kept("mode", "--mode", type=click.Choice(MODES), help="What happens to actions that no rule decides."),
-    _rules("allow", "Permit such actions: 'run_command(python3 *)', 'edit_file(src/**)'. Repeatable."),
-    _rules("deny", "Deny such actions, whatever else permits them. Repeatable."),
-    _rules("ask", "Ask for such actions; without a screen they are declined. Repeatable."),
+    _kept("knowledge", "--knowledge", is_flag=True, help="Answer -p from the files in knowledge only."),
+    _kept("mode", "--mode", type=click.Choice(MODES), help="Permission mode for actions that no rule matches."),
+    _rules("allow", "Allow actions: 'run_command(python3 *)', 'edit_file(src/**)'. Repeatable."),
+    _rules("deny", "Deny actions; wins over every allow rule. Repeatable."),
+    _rules("ask", "Ask before actions; without a screen they are declined. Repeatable."),
     _kept(
-        "calls", "--max-calls", type=click.IntRange(min=0), metavar="N", help="The most tool calls of the run (exit 4)."
+        "calls",
+        "--max-calls",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="Maximum number of tool calls in the run (exit 4).",
     ),
     _kept(
         "tokens",
         "--max-tokens",
         type=click.IntRange(min=1),
         metavar="N",
-        help="The most tokens that the run may use, prompts and answers together (exit 4).",
+        help="Maximum tokens for the run, prompts and answers together (exit 4).",
     ),
     _kept(
         "seconds",
         "--max-seconds",
         type=click.FloatRange(min=0, min_open=True),
         metavar="N",
-        help="The most time that the run may take (exit 4).",
+        help="Maximum duration of the run (exit 4).",
     ),
     _kept(
         "cost",
         "--max-cost",
         type=click.FloatRange(min=0),
         metavar="N",
-        help="The most money that the run may cost, by models.prices (exit 4).",
+        help="Maximum cost of the run, by models.prices (exit 4).",
     ),
-    _kept("over_cap", "--over-cap", is_flag=True, help="Go on past models.daily_tokens and models.daily_cost."),
+    _kept("over_cap", "--over-cap", is_flag=True, help="Ignore models.daily_tokens and models.daily_cost."),
 )
 
 
@@ -106,7 +110,7 @@ def options_of(flags: HeadlessFlags, *, as_json: bool) -> "HeadlessOptions":
     if driven and form != STREAM_JSON:
         raise Misuse(
             "Two formats",
-            "A program that drives --input-format stream-json reads stream-json.",
+            "--input-format stream-json needs --output-format stream-json.",
             f"{PROGRAM} -p --input-format stream-json --output-format stream-json",
         )
     mode, rules = permissions_of(flags)

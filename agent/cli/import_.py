@@ -12,20 +12,20 @@ from agent.cli import output
 from agent.cli.group import CliCommand
 from agent.cli.invocation import current
 from agent.importers import FORMATS
-from agent.importers.formats import detect, holds_chunks, read_file
-from agent.importers.skipped import describe_skipped
+from agent.importers.formats import detect
 from foundation.errors import Misuse, PalimpsestError
-from foundation.files import resolve_path
 from foundation.privacy import clear
+from foundation.program import PROGRAM
 from memory.scope import MOST_CHARS, SCOPE, checked_scope
 
 if TYPE_CHECKING:  # loaded when something is imported
-    from agent.importers.report import ImportReport
+    from agent.importers.import_files import FilesReport
+    from agent.services.found_conversations import FoundConversations
     from memory.conversations import Conversations
 
 
 @click.command(cls=CliCommand)
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("paths", metavar="[PATH|NAME]…", nargs=-1, type=click.Path(path_type=Path))
 @click.option(
     "--from",
     "form",
@@ -38,51 +38,116 @@ if TYPE_CHECKING:  # loaded when something is imported
     metavar="NAME|id",
     help="The scope of what is imported, which search and recall of others leave out; id: each conversation's own id.",
 )
-def command(file: Path, form: str | None, source: str | None, scope: str | None) -> None:
-    """Import conversations from FILE.
+@click.option(
+    "--knowledge", is_flag=True, help="Add the projects' documents and instructions and the memories of an export, too."
+)
+def command(
+    *, paths: tuple[Path, ...], form: str | None, source: str | None, scope: str | None, knowledge: bool
+) -> None:
+    """Import conversations from files and folders, or from the programs that are listed without an argument.
 
     jsonl: a line an entry, {"id", "conversation", "time", "role", "speaker", "text"}; only text is required, the
     rest of a line is kept. chatgpt, claude: their data export, as a zip or its conversations.json. claude-code,
-    codex: a session file of theirs, from ~/.claude/projects or ~/.codex/sessions; the results of tools are kept.
-    chunks: the folder that holds chunks/NAME_chunk_001.json, with or without summaries/ and NAME_index.json, or one
-    of its files; messages have content, role and timestamp. Summaries are read with context.read_compressed, and
-    are never recalled.
+    codex, gemini: session files of theirs, from ~/.claude/projects, ~/.codex/sessions or ~/.gemini/tmp; the results
+    of tools are kept. opencode: its database, its folder storage, or what `opencode export` writes. chunks: the folder
+    that holds chunks/NAME_chunk_001.json, with or without summaries/ and NAME_index.json, or one of its files;
+    messages have content, role and timestamp. Summaries are read with context.read_compressed, and are never recalled.
 
     A bad line is told with its number, and the rest is imported; of chunks nothing is imported where a file is bad.
-    Importing a file again adds only what is new.
+    Importing a file again adds only what is new; of several, those that have not changed are not read again. Other
+    files in a folder are left out, and counted.
 
-    Exit status: 0 all was read, 1 some lines could not be read (the others were imported), 130 interrupted.
+    Exit status: 0 all was read, 1 some files or lines could not be read (the others were imported), 130 interrupted.
     """
-    from agent.importers.store import store_all
+    from agent.importers.import_files import import_files
+    from agent.importers.imported_files import ImportedFiles
+    from agent.services.export_knowledge import add_export_knowledge
 
     invocation = current()
     if scope is not None:
         checked_scope(scope)
-    _require_file(file, form)
+    files = _files_of(paths, form)
+    if not files:
+        return
+    is_single = files == list(paths)[:1]
     limits = invocation.loaded_config.config.imports
-    form = form or detect(file, limits)
-    source_name = clear(source or (file.stem if form == "jsonl" else form))
-    with invocation.memory(for_writing=True) as memory, output.Progress("entries") as progress:
-        report = store_all(
-            memory.conversations,
-            read_file(file, form, limits),
-            source=source_name,
-            fixed_source=source is not None,
-            on_progress=progress,
+    if is_single:
+        form = form or detect(files[0], limits)
+    with (
+        invocation.memory(for_writing=True) as memory,
+        output.Progress("entries" if is_single else f"of {len(files):,} files") as progress,
+    ):
+        marks = ImportedFiles(invocation.workspace.imported_files, memory.conversations)
+        result = import_files(
+            memory,
+            files,
+            limits,
+            marks=None if is_single else marks,
+            form=form or "",
+            source=source or "",
+            named=paths,
+            on_file=(lambda _: None) if is_single else progress,
+            on_entries=progress if is_single else None,
         )
+        report = result.report
+        if knowledge:
+            result.knowledge = add_export_knowledge(memory, invocation.workspace, files, limits)
         if scope is not None:
             _set_scope(memory.conversations, report.conversations, scope)
         seqs = dict.fromkeys((*report.conversations, *memory.mirrors.missing_of_imports()))
         _update_mirrors(memory.mirrors.update, tuple(seqs))
+    for path, error in result.unread:
+        if is_single:
+            raise error
+        output.narrate(f"{path}: {error}")
     for bad, number in report.reasons:
         others = f" (and {number - 1:,} more like it)" if number > 1 else ""
-        output.narrate(f"{file}, {bad.location}: {bad.sentence}{others}.")
+        output.narrate(f"{f'{files[0]}, ' if is_single else ''}{bad.location}: {bad.sentence}{others}.")
     if hidden := report.bad_count - sum(number for _, number in report.reasons):
         output.narrate(f"… and {hidden:,} more.")
     if report.redacted:
         output.narrate(f"Private spans and secrets that were taken out: {report.redacted:,}.")
-    _print(report, as_json=invocation.json)
-    invocation.status = 1 if report.refused else 0
+    _print(result, len(files), as_json=invocation.json)
+    invocation.status = 1 if report.refused or result.unread else 0
+
+
+def _files_of(paths: tuple[Path, ...], form: str | None) -> list[Path]:
+    """The files to import. Without a path it prints what was found on this machine; a name of that list is its files.
+
+    Raises Misuse.
+    """
+    from agent.importers.import_files import files_of
+    from agent.services.found_conversations import find_conversations_on_disk
+
+    environment = current().loaded_config.config.environment
+    names = {str(path) for path in paths if not path.exists()}
+    found = find_conversations_on_disk(Path.home(), environment) if names or not paths else []
+    if not paths:
+        _list(found)
+    programs = {source.id: source.files for source in found}
+    files: dict[Path, None] = {}
+    for path in paths:
+        expanded = (path,) if form == "chunks" else tuple(files_of(path))
+        of_path = programs.get(str(path), expanded)
+        if not of_path:
+            raise Misuse("An empty folder", f"{path} holds no file that can be imported.")
+        for file in of_path:
+            _require_file(file)
+            files[file] = None
+    return list(files)
+
+
+def _list(found: list[FoundConversations]) -> None:
+    if current().json:
+        rows = [
+            {"name": each.id, "program": each.label, "files": len(each.files), "bytes": each.size} for each in found
+        ]
+        output.json_object({"found": rows})
+    elif found:
+        output.table([(source.id, source.label, source.amount) for source in found], ("name", "program", "size"))
+        output.narrate(f"{PROGRAM} import NAME imports one of them.")
+    else:
+        output.line("No conversations of other programs were found on this machine.")
 
 
 def _set_scope(conversations: Conversations, seqs: tuple[int, ...], scope: str) -> None:
@@ -91,24 +156,18 @@ def _set_scope(conversations: Conversations, seqs: tuple[int, ...], scope: str) 
         conversations.set_label(seq, SCOPE, clear(f"{SCOPE}{name}") if name else None)
 
 
-def _require_file(path: Path, form: str | None) -> None:
-    """Refuses folders without chunks, and pipes and devices: a file is read twice, the first time for its format.
-
-    Raises Misuse.
-    """
-    if path.is_file():
-        return
-    if path.is_dir() and (form == "chunks" or holds_chunks(resolve_path(path))):
+def _require_file(path: Path) -> None:
+    """Refuses pipes and devices: a file is read twice, the first time for its format. Raises Misuse."""
+    if path.is_file() or path.is_dir():
         return
     if not path.exists():
         raise Misuse("No such file", f"There is no file {path}.")
-    if path.is_dir():
-        raise Misuse("A folder", f"{path} is a folder.", "Name the file in it, or zip the folder of an export.")
     kind = "a pipe" if path.is_fifo() else "a device"
     raise Misuse("Not a file", f"{path} is {kind}, which can be read only once.", "Save it to a file, and import that.")
 
 
-def _print(report: ImportReport, *, as_json: bool) -> None:
+def _print(result: FilesReport, files: int, *, as_json: bool) -> None:
+    report = result.report
     if as_json:
         output.json_object(
             {
@@ -127,37 +186,15 @@ def _print(report: ImportReport, *, as_json: bool) -> None:
                     {"reason": each.reason, "kind": each.kind, "count": each.count, "first": each.location}
                     for each in report.skipped
                 ],
+                "files": files,
+                "unchanged": result.unchanged,
+                "knowledge": result.knowledge or 0,
+                "unread": [{"file": str(path), "message": str(error)} for path, error in result.unread],
             }
         )
         return
-    output.line(summary(report))
-    if skipped := describe_skipped(report.skipped):
-        output.line(skipped)
-
-
-def summary(report: ImportReport) -> str:
-    """The result in a sentence; counts of 0 are omitted."""
-    entries, conversations = report.entries, len(report.conversations)
-    parts = [f"Nothing new in “{report.source}”"]
-    if entries:
-        destination = _counted(conversations, "conversation", "conversations")
-        parts = [f"{_counted(entries, 'entry', 'entries')} in {destination} imported from “{report.source}”"]
-    if report.already:
-        parts.append(f"{report.already:,} {'was' if report.already == 1 else 'were'} there already")
-    if report.refused:
-        parts.append(_counted(report.refused, "line was bad", "lines were bad"))
-    if report.kept_count:
-        parts.append(_counted(report.kept_count, "line was taken in part", "lines were taken in part"))
-    if report.observations:
-        parts.append(f"{_counted(report.observations, 'observation', 'observations')} left out")
-    if report.forgotten:
-        left_out = _counted(report.forgotten, "entry left out, for it was", "entries left out, for they were")
-        parts.append(f"{left_out} forgotten here")
-    return "; ".join(parts) + "."
-
-
-def _counted(count: int, singular: str, plural: str) -> str:
-    return f"{count:,} {singular if count == 1 else plural}"
+    for sentence in result.sentences("`--knowledge`"):
+        output.line(sentence)
 
 
 def _update_mirrors(update: Callable[[int], object], conversations: tuple[int, ...]) -> None:

@@ -14,10 +14,10 @@ from foundation.program import own_command
 @click.command(cls=CliCommand)
 @click.argument("folder", metavar="[DIR]", required=False, type=click.Path(path_type=Path))
 def command(folder: Path | None) -> None:
-    """Make DIR a workspace, or the chosen one.
+    """Create a workspace in DIR, or the default one.
 
-    The default files (system.yaml, AGENTS.md, SOUL.md, MEMORY.md, skills) are copied where they are missing, and
-    never over what is there.
+    Missing default files (system.yaml, AGENTS.md, SOUL.md, MEMORY.md, skills) are added. Existing files are not
+    changed.
     """
     invocation = current()
     if folder is not None:
@@ -32,6 +32,6 @@ def command(folder: Path | None) -> None:
     for name in copied:
         output.narrate(f"  {name}")
     if existed:
-        output.narrate("It was a workspace already; what was there is as it was.")
+        output.narrate("It already was a workspace; existing files were not changed.")
     else:
-        output.narrate(f"A new workspace. Open it with: {own_command('--workspace', str(workspace.root))}")
+        output.narrate(f"Workspace created. Open it with: {own_command('--workspace', str(workspace.root))}")

@@ -97,8 +97,8 @@ class Invocation:
             return self.started_in
         named = Path(self.workspace_flag or self.environment.get("PALIMPSEST_WORKSPACE") or "")
         if not named.is_absolute():
-            hint = "`cd` to a folder that exists, or name a workspace by its full path: --workspace /FOLDER."
-            raise Misuse("No current folder", "The folder that you are in was deleted.", hint)
+            hint = "`cd` to an existing folder, or give the workspace's full path: --workspace /FOLDER."
+            raise Misuse("No current folder", "The current folder was deleted.", hint)
         with suppress(OSError):  # `init` has yet to make it
             os.chdir(named)
         return named
@@ -154,7 +154,7 @@ class Invocation:
         if not for_writing:
             raise self._no_workspace()
         prepare_workspace(workspace, self.environment)
-        output.narrate(f"A new workspace: {workspace.root}")
+        output.narrate(f"Workspace created: {workspace.root}")
         return workspace
 
     def report_trust(self, workspace: Workspace, *, writable: bool = False) -> None:
@@ -176,12 +176,12 @@ class Invocation:
     def _no_workspace(self) -> NoWorkspace:
         root = self.workspace.root
         if self.is_workspace_named:
-            problem = "is no workspace" if root.exists() else "is not there"
-            return NoWorkspace("No workspace", f"{root} {problem}.", f"`{own_command('init', str(root))}` makes one.")
+            problem = "is not a workspace" if root.exists() else "does not exist"
+            return NoWorkspace("No workspace", f"{root} {problem}.", f"`{own_command('init', str(root))}` creates one.")
         return NoWorkspace(
             "No workspace",
-            f"{self.here} is no workspace, nor is a folder above it, and there is no {root}.",
-            f"`{PROGRAM} init .` makes one here; `{PROGRAM} init` makes {root}.",
+            f"Neither {self.here} nor a folder above it is a workspace, and there is no {root}.",
+            f"`{PROGRAM} init .` creates one here; `{PROGRAM} init` creates {root}.",
         )
 
     @contextmanager
@@ -286,11 +286,13 @@ class Invocation:
         if self.resume is not None:
             await session.resume(self.resume)
         elif self.latest and await session.resume_latest() is None:
-            output.narrate("There is no conversation to go on with; this is a new one.")
+            output.narrate("There is no conversation to continue; this is a new one.")
 
     def check_one_conversation(self) -> None:
         if self.latest and self.resume is not None:
-            raise Misuse("Two conversations", "-c goes on with the latest, -r with another.", "Give one of them.")
+            raise Misuse(
+                "Two conversations", "-c continues the latest conversation, -r another one.", "Give one of them."
+            )
 
 
 def current() -> Invocation:
@@ -321,11 +323,11 @@ def raw_input(most: int, seconds: float | None = None) -> bytes | None:
     try:
         raw = first.get(timeout=NOTICE_AFTER_S)
     except Empty:
-        output.narrate("Waiting for standard input; `< /dev/null` leaves it out.")
+        output.narrate("Waiting for standard input; use `< /dev/null` to skip it.")
         try:
             raw = first.get(timeout=seconds)
         except Empty:
-            output.narrate(f"Nothing came from standard input within {seconds:g} s; it is left out.")
+            output.narrate(f"No data on standard input within {seconds:g} s; continuing without it.")
             return b""
     raw += sys.stdin.buffer.read(most + 1 - len(raw)) if raw else b""
     return raw if len(raw) <= most else None
@@ -350,7 +352,7 @@ def message_input(seconds: float | None = None) -> bytes:
     """Standard input as a message or queries. Raises Misuse for more than MOST_INPUT."""
     raw = raw_input(MOST_INPUT, seconds)
     if raw is None:
-        message = f"Standard input has more than {MOST_INPUT:,} bytes, which is the most of a message."
+        message = f"Standard input is larger than {MOST_INPUT:,} bytes, the maximum for a message."
         raise Misuse("Too large", message, f"`{PROGRAM} archive -` or `{PROGRAM} import FILE` takes more.")
     return raw
 
@@ -360,4 +362,4 @@ def decode_input(raw: bytes, name: str) -> str:
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise Misuse("Not text", f"{name} is not UTF-8 text (byte {error.start}).", "Convert it to UTF-8.") from error
+        raise Misuse("Not text", f"{name} is not valid UTF-8 (byte {error.start}).", "Convert it to UTF-8.") from error

@@ -24,7 +24,7 @@ def command() -> None:
 
 @command.command("list")
 def list_() -> None:
-    """List the services that a key is stored for."""
+    """List the services with a stored key."""
     invocation = current()
     places = StoredKeys(invocation.environment).places()
     if invocation.json:
@@ -39,7 +39,7 @@ def list_() -> None:
 @command.command("set")
 @click.argument("service")
 def set_(service: str) -> None:
-    """Store the key of SERVICE: it is asked for without being shown, or read from standard input."""
+    """Store the key of SERVICE, typed at a hidden prompt or read from standard input."""
     invocation, name = current(), service_named(service)
     place = StoredKeys(invocation.environment).set(name, asked_key(name) if sys.stdin.isatty() else piped_input() or "")
     if invocation.json:
@@ -58,7 +58,7 @@ def remove(service: str) -> None:
     if invocation.json:
         output.json_object({"removed": name})
         return
-    output.narrate(f"The key for {name} is deleted.")
+    output.narrate(f"The key for {name} was deleted.")
 
 
 def asked_key(service: str) -> str:

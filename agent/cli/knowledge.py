@@ -54,11 +54,11 @@ def command() -> None:
 
 @command.command()
 @click.argument("paths", metavar="PATH…", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--importance", type=click.FloatRange(0, 10), help="How much they matter, 0 to 10; 5 without it.")
-@click.option("--category", help="What to file them under; without it the folder, or the kind.")
-@click.option("--mode", type=click.Choice(MODES), help="How large their pages are; without it as configured.")
-@click.option("--again", is_flag=True, help="Read what is unchanged, too: with a new OCR engine, say.")
-@click.option("--redact", is_flag=True, help="Take secrets and private spans out of their text.")
+@click.option("--importance", type=click.FloatRange(0, 10), help="Importance of the files, 0 to 10; default 5.")
+@click.option("--category", help="Category; default: the folder or the file type.")
+@click.option("--mode", type=click.Choice(MODES), help="Page size; default: as configured.")
+@click.option("--again", is_flag=True, help="Also read unchanged files again, for example with a new OCR engine.")
+@click.option("--redact", is_flag=True, help="Remove secrets and private text.")
 def add(
     *,
     paths: tuple[Path, ...],
@@ -68,14 +68,14 @@ def add(
     again: bool,
     redact: bool,
 ) -> None:
-    """Add files, and folders with all that is below them.
+    """Add files and folders to knowledge.
 
-    What is unchanged is passed over, what changed is read anew (its old text is kept), what is gone from disk is noted.
-    Stop it at any moment: what was added stays, and the same command goes on. Hidden files, links to folders, and what
-    programs made (node_modules, build) are passed over and told.
+    Unchanged files are skipped; changed files are read again, keeping their old text; files deleted from disk are
+    marked. You can stop at any time: files already added are kept, and the same command continues. Hidden files, links
+    to folders, and generated folders (node_modules, build) are skipped and reported.
 
     \b
-    Exit status: 0 all was read, 1 some files could not be read (the others were added), 130 interrupted.
+    Exit status: 0 all files were read, 1 some files could not be read (the others were added), 130 interrupted.
     """
     from agent.services.knowledge import picture_reader
 
@@ -104,8 +104,8 @@ def add(
                 )
         except KeyboardInterrupt:
             output.narrate(
-                f"Stopped: {len(report.added) + len(report.changed):,} files were added and stay. "
-                "The same command goes on."
+                f"Stopped: {len(report.added) + len(report.changed):,} files were added. Run the same "
+                "command again to continue."
             )
             raise
         if report.purged and (trouble := purge_from_search(memory)):
@@ -147,17 +147,19 @@ def _print(report: AddReport, *, as_json: bool) -> None:
 
 
 @command.command("list")
-@click.option("--category", help="Those of this category.")
-@click.option("--state", type=click.Choice(["in view", "merged", "out of view", "gone"]), help="Those that stand so.")
+@click.option("--category", help="Only this category.")
+@click.option(
+    "--state", type=click.Choice(["in view", "merged", "out of view", "gone"]), help="Only files in this state."
+)
 def list_(category: str | None, state: str | None) -> None:
-    """List what was added, by name: importance, score, uses, and where each stands in view."""
+    """List the added files: importance, score, uses, and whether they are in view."""
     invocation = current()
     settings = invocation.loaded_config.config.knowledge
     with invocation.memory() as memory:
         removed = memory.knowledge.notice_removed()
         memories = memory.knowledge.memories(settings.max_vision_tokens)
     for record in removed:
-        output.narrate(f"{one_line(record.name)} is gone from disk; what it said is kept.")
+        output.narrate(f"{one_line(record.name)} was deleted from disk; its text is kept.")
     selected = [
         scored
         for scored in memories
@@ -170,7 +172,7 @@ def list_(category: str | None, state: str | None) -> None:
         output.json_object({"memories": [memory_object(scored) for scored in selected]})
         return
     if not memories:
-        output.narrate(f"Nothing was added yet. `{PROGRAM} knowledge add PATH` adds files and folders.")
+        output.narrate(f"No files added yet. `{PROGRAM} knowledge add PATH` adds files and folders.")
     output.table([list_row(scored) for scored in selected], COLUMNS)
 
 
@@ -178,7 +180,7 @@ def list_(category: str | None, state: str | None) -> None:
 @click.argument("ref", metavar="FILE")
 @raw_option
 def show(ref: str, raw: bool) -> None:
-    """Show a file's text: code in colours on a terminal, and with --raw to the byte as it was kept."""
+    """Show a file's text, with code highlighted on a terminal; --raw prints the stored bytes."""
     invocation = current()
     settings = invocation.loaded_config.config.knowledge
     with invocation.memory() as memory:
@@ -225,9 +227,9 @@ def _print_highlighted(text: str, name: str) -> None:
 @command.command()
 @click.argument("arguments", metavar="FILE… NUMBER", nargs=-1)
 def importance(arguments: tuple[str, ...]) -> None:
-    """Say how much files matter: 0 to 10.
+    """Set the importance of files, 0 to 10.
 
-    A pattern holds for files that are added later, too; what is said last counts. Without words, lists what was said.
+    A pattern also applies to files added later; the last matching pattern wins. Without arguments, lists the patterns.
     """
     invocation = current()
     if not arguments:
@@ -237,7 +239,7 @@ def importance(arguments: tuple[str, ...]) -> None:
     if not patterns:
         raise Misuse(
             "Which files?",
-            "Say which files, and how much they matter.",
+            "Give the files and their importance.",
             f"{PROGRAM} knowledge importance 'contracts/*.pdf' 9",
         )
     value = _number(number)
@@ -252,7 +254,8 @@ def importance(arguments: tuple[str, ...]) -> None:
     for record in records:
         output.line(f"{record.id}  {one_line(record.name)}")
     output.narrate(
-        f"Importance {value:g}: {len(records):,} file{'s' if len(records) != 1 else ''} now, and what is added later."
+        f"Importance {value:g} set for {len(records):,} file{'s' if len(records) != 1 else ''} and for "
+        "matching files added later."
     )
 
 
@@ -260,7 +263,9 @@ def _number(word: str) -> float:
     try:
         return float(word)
     except ValueError as error:
-        raise Misuse("No number", f"“{word}” is no importance.", "A number from 0 to 10 comes last.") from error
+        raise Misuse(
+            "No number", f"“{word}” is not an importance.", "The last argument is a number from 0 to 10."
+        ) from error
 
 
 def _list_patterns() -> None:
@@ -277,7 +282,7 @@ def _list_patterns() -> None:
 @click.argument("refs", metavar="FILE…", nargs=-1, required=True)
 @click.argument("name", metavar="CATEGORY")
 def category(refs: tuple[str, ...], name: str) -> None:
-    """File what was added under another category."""
+    """Change the category of files."""
     invocation = current()
     with invocation.memory(for_writing=True) as memory:
         records = memory.knowledge.set_category(_resolve_patterns(refs, invocation.here), name)
@@ -292,7 +297,7 @@ def category(refs: tuple[str, ...], name: str) -> None:
 
 @command.command()
 @click.argument("refs", metavar="FILE…", nargs=-1, required=True)
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Skip the confirmation.")
 def remove(refs: tuple[str, ...], yes: bool) -> None:
     """Delete what was kept of files, older versions too. It asks first; the files themselves stay on disk."""
     invocation = current()
@@ -301,9 +306,7 @@ def remove(refs: tuple[str, ...], yes: bool) -> None:
         subject = one_line(records[0].name) if len(records) == 1 else f"{len(records):,} files"
         if not yes:
             if not sys.stdin.isatty():
-                raise Misuse(
-                    "Not confirmed", f"Deleting what is known of {subject} must be confirmed.", "Say it with --yes."
-                )
+                raise Misuse("Not confirmed", f"Deleting {subject} from knowledge must be confirmed.", "Add --yes.")
             for record in records[:20]:
                 output.narrate(f"{record.id}  {one_line(record.name)}")
             output.confirm(f"Delete what is known of {subject} for good?")
@@ -322,7 +325,7 @@ def remove(refs: tuple[str, ...], yes: bool) -> None:
 
 @command.command()
 def stats() -> None:
-    """Say how much is known, how much of it stands in view, and how full the view is."""
+    """Show the amount of knowledge, how much is in view, and how full the view is."""
     invocation = current()
     settings = invocation.loaded_config.config.knowledge
     with invocation.memory() as memory:
@@ -343,4 +346,4 @@ def _only(records: list[KnowledgeRecord], ref: str) -> KnowledgeRecord:
     if len(records) == 1:
         return records[0]
     names = ", ".join(f"{record.name} ({record.id})" for record in records[:6])
-    raise Misuse("Which file?", f"“{ref}” means {len(records):,} files: {names}.", "Use its id.")
+    raise Misuse("Which file?", f"“{ref}” matches {len(records):,} files: {names}.", "Use its id.")

@@ -91,26 +91,26 @@ def _misuse(error: click.ClickException) -> Misuse:
     context = error.ctx if isinstance(error, click.UsageError) else None
     path = context.command_path if context else "palimpsest"
     sentence = error.format_message()
-    return Misuse("Misused", sentence, f"`{PROGRAM}{path.removeprefix('palimpsest')} --help` says how it is used.")
+    return Misuse("Misused", sentence, f"See `{PROGRAM}{path.removeprefix('palimpsest')} --help`.")
 
 
 def _disk_refused(error: OSError) -> PalimpsestError:
     where = f": {error.filename}" if error.filename else ""
-    hint = "What was stored before is safe."
+    hint = "Data stored before this is safe."
     if error.errno in _NO_SPACE:
         hint = f"Free some space on that disk, then run it again. {hint}"
-    return DiskRefused("The system refused", f"{error.strerror or error}{where}.", hint)
+    return DiskRefused("System error", f"{error.strerror or error}{where}.", hint)
 
 
 def unexpected_error(error: Exception) -> PalimpsestError:
     if isinstance(error, OverflowError) and "_PyTime_t" in str(error):  # the limit of Python's clock
-        message = "The machine's clock is past the year 2262, and no time can be read from it."
-        return PalimpsestError("The clock is off", message, "Set the machine's clock, then try again.")
+        message = "The system clock is past the year 2262."
+        return PalimpsestError("Wrong clock", message, "Set the system clock, then try again.")
     last = traceback.extract_tb(error.__traceback__)[-1]
     return UnexpectedError(
-        "A defect in Palimpsest",
+        "Internal error",
         f"{type(error).__name__}: {error} ({Path(last.filename).name}, line {last.lineno}).",
-        "PALIMPSEST_DEBUG=1 shows the whole trace; please report it.",
+        "Please report it; PALIMPSEST_DEBUG=1 shows the full traceback.",
     )
 
 

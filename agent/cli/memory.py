@@ -50,9 +50,9 @@ def list_() -> None:
 @command.command()
 @click.argument("file", required=False)
 def log(file: str | None) -> None:
-    """List the versions of FILE, or of all files, the newest first: when, by whom, why, and lines added and removed.
+    """List the versions of FILE, or of all files, newest first: time, author, reason, and lines added and removed.
 
-    Versions are kept of MEMORY.md, memory/*.md, system.yaml, AGENTS.md, SOUL.md and skills.
+    Versions are saved of MEMORY.md, memory/*.md, system.yaml, AGENTS.md, SOUL.md and skills.
     """
     invocation = current()
     with invocation.memory() as memory:
@@ -91,7 +91,7 @@ def log(file: str | None) -> None:
 @click.argument("version", type=int)
 @click.argument("other", type=int, required=False)
 def diff(version: int, other: int | None) -> None:
-    """Show what VERSION changed, or what differs from it to the version OTHER of the same file."""
+    """Show what VERSION changed, or the difference to OTHER, a version of the same file."""
     invocation = current()
     with invocation.memory() as memory:
         from agent.services.file_versions import other_of, version_difference, version_object
@@ -109,9 +109,9 @@ def diff(version: int, other: int | None) -> None:
 @command.command()
 @click.argument("version", type=int)
 def restore(version: int) -> None:
-    """Give the file of VERSION the text that it had then. What it holds now stays a version.
+    """Restore a file to VERSION. Its current text is saved as a version.
 
-    A file whose bytes are not UTF-8 is of no version: a copy of them is kept, and named.
+    A file that is not UTF-8 has no versions: it is copied first, and the copy is named.
     """
     invocation = current()
     with invocation.memory() as memory:
@@ -128,9 +128,9 @@ def restore(version: int) -> None:
 @command.command()
 @click.argument("version", type=int, required=False)
 def undo(version: int | None) -> None:
-    """Take back the last change that a model made to one of these files, or the one that made VERSION.
+    """Undo the last change that a model made to one of these files, or the change that made VERSION.
 
-    What others changed since stays. Exit 1 where nothing was taken back.
+    Later changes by others are kept. Exit 1 if nothing was undone.
     """
     invocation = current()
     with invocation.memory() as memory:
@@ -152,7 +152,7 @@ def undo(version: int | None) -> None:
 @click.argument("note_id", metavar="ID")
 @raw_option
 def show(note_id: str, raw: bool) -> None:
-    """Show a note, whole; or with the number of a version what the file held then."""
+    """Show a note, or with a version number the file at that version."""
     invocation = current()
     if note_id.isdecimal():
         _show_version(int(note_id), raw)
@@ -185,9 +185,9 @@ def _show_version(number: int, raw: bool) -> None:
 @click.argument("note_id", metavar="[ID]", required=False)
 @click.argument("text", required=False)
 def edit(note_id: str | None, text: str | None) -> None:
-    """Put TEXT (or standard input, or what you write in $EDITOR) in the place of note ID.
+    """Replace note ID with TEXT, standard input, or what you write in $EDITOR.
 
-    Without ID, $EDITOR opens MEMORY.md itself. What the file was is kept as a version.
+    Without ID, $EDITOR opens MEMORY.md. The previous file is saved as a version.
     """
     invocation = current()
     if note_id is None:
@@ -205,7 +205,7 @@ def edit(note_id: str | None, text: str | None) -> None:
             output.narrate("Nothing was changed.")
             return
         if not content.strip():
-            raise Misuse("Nothing left", "The new text is empty.", "Delete the note in an editor if that is meant.")
+            raise Misuse("Empty text", "The new text is empty.", "Delete the note in an editor if that is meant.")
         with caused_by(Author.USER, "memory edit"):
             note = memory.hot.rewrite(note_id, clear(content))
     if invocation.json:

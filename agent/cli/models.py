@@ -37,7 +37,7 @@ def command() -> None:
     "--timeout", type=click.FloatRange(min=0.1), default=1.0, show_default=True, help="Seconds to wait for a server."
 )
 def list_(timeout: float) -> None:
-    """List the models at hand: local servers that answer, and services that you have a key for."""
+    """List the available models: local servers that respond, and services with a stored key."""
     invocation = current()
     config = invocation.loaded_config.config
     settings = UsedModels.of(config.environment).with_verdicts(config.models)
@@ -67,9 +67,9 @@ def list_(timeout: float) -> None:
 
 @command.command()
 @click.argument("spec")
-@click.option("--workspace-only", is_flag=True, help="For this workspace, not for all of yours.")
+@click.option("--workspace-only", is_flag=True, help="Save it for this workspace only.")
 def use(spec: str, workspace_only: bool) -> None:
-    """Speak to SPEC from now on. A window that was learned from its server's errors is forgotten."""
+    """Use SPEC from now on. A window size learned from its server's errors is reset."""
     invocation = current()
     canonical = str(parse_spec(spec))
     setting = all_settings()["model"]
@@ -79,7 +79,7 @@ def use(spec: str, workspace_only: bool) -> None:
     UsedModels.of(invocation.environment).forget_window(canonical)
     reading = read_config(invocation.workspace, invocation.environment, {})
     if reading.config.model != canonical:
-        output.narrate(f"{reading.origins['model']} comes first here, and says {reading.config.model}.")
+        output.narrate(f"{reading.origins['model']} overrides this with {reading.config.model}.")
     if invocation.json:
         output.json_object({"model": canonical, "path": str(file.path)})
         return
@@ -89,16 +89,16 @@ def use(spec: str, workspace_only: bool) -> None:
 
 @command.command()
 @click.argument("spec", required=False)
-@click.option("--probe", is_flag=True, help="Find out how a model on this machine calls tools, by up to five requests.")
+@click.option("--probe", is_flag=True, help="Test with up to five requests how a local model calls tools.")
 def test(spec: str | None, *, probe: bool) -> None:
-    """Ask a model for a word, and say what it is, how fast it answers, or what is wrong."""
+    """Send a short request to a model; show its window and speed, or what is wrong."""
     invocation = current()
     result = asyncio.run(_test(invocation, spec or invocation.loaded_config.config.model, probe=probe))
     if invocation.json:
         output.json_object(result)
         return
     profile = result["model"]
-    output.line(f"{profile['spec']} answers in {result['first_word_ms']:,} ms; window {profile['window']:,} tokens.")
+    output.line(f"{profile['spec']} answered in {result['first_word_ms']:,} ms; window {profile['window']:,} tokens.")
     output.line(result["text"])
     if probe:
         output.line(result["probe"]["text"])

@@ -30,11 +30,11 @@ class VectorsMissing(PalimpsestError):
 @click.argument("spec", required=False)
 @click.option("--workspace-only", is_flag=True, help="With SPEC: for this workspace, not for all of yours.")
 def command(spec: str | None, workspace_only: bool) -> None:
-    """Make the vectors that are missing, now. With SPEC, that is what embeds from now on.
+    """Compute missing vectors now. With SPEC, also make SPEC the embedder.
 
     SPEC is ollama:nomic-embed-text, lmstudio:NAME, llamacpp:NAME, openai:NAME@ADDRESS, onnx:FOLDER,
-    mlx:FOLDER-OR-HUB-NAME, or none. What embedded until now serves until the new vectors are made. Ctrl+C keeps what
-    was made. In a workspace that is not trusted nothing is made or set, and the exit status is 1.
+    mlx:FOLDER-OR-HUB-NAME, or none. The previous embedder is used until the new vectors are ready. Ctrl+C keeps the
+    vectors made so far. In an untrusted workspace nothing is computed or set, and the exit status is 1.
     """
     invocation = current()
     invocation.prepare(for_writing=True, writable=True)  # refuses before anything is changed
@@ -44,27 +44,27 @@ def command(spec: str | None, workspace_only: bool) -> None:
     if chosen in {"", "none"}:
         if spec is None and "embed.embedder" in invocation.ignored_settings:
             raise VectorsMissing(
-                "The embedder is not in force",
-                "config.yaml names one, and changed since you trusted this workspace: no vectors were made.",
+                "The embedder is not active",
+                "config.yaml sets an embedder, but changed since you trusted this workspace. No vectors were made.",
                 f"`{trust_command(invocation.workspace)}`, then try again.",
             )
         if spec is None:
             raise Misuse(
                 "No embedder",
-                "None is set (embed.embedder), so search goes by words.",
-                f"`{PROGRAM} models embed ollama:nomic-embed-text` sets one and makes the vectors.",
+                "No embedder is set (embed.embedder); search uses keywords only.",
+                f"`{PROGRAM} models embed ollama:nomic-embed-text` sets one and computes the vectors.",
             )
         _print(invocation, chosen, None, None)
         return
     with invocation.memory(for_writing=True) as memory:
         vectors = memory.search.vectors
         if vectors.is_remote:
-            output.narrate(f"The texts of this workspace go to {chosen}, which is not on this machine.")
+            output.narrate(f"The texts of this workspace are sent to {chosen}, which is not on this machine.")
         filled = _fill(vectors)
         coverage = vectors.coverage()
     if filled.trouble:
-        kept_part = f" {filled.made:,} were made and are kept." if filled.made else ""
-        raise VectorsMissing("Vectors are missing still", f"{filled.trouble}{kept_part}", filled.hint)
+        kept_part = f" {filled.made:,} were made and saved." if filled.made else ""
+        raise VectorsMissing("Vectors still missing", f"{filled.trouble}{kept_part}", filled.hint)
     _print(invocation, chosen, filled, coverage)
 
 
@@ -76,7 +76,7 @@ def _use(invocation: Invocation, spec: str, *, workspace_only: bool) -> None:
     del invocation.loaded_config
     if invocation.loaded_config.config.embed.embedder != set_.spec:
         origin = invocation.loaded_config.origins["embed.embedder"]
-        output.narrate(f"{origin} comes first here, and says {invocation.loaded_config.config.embed.embedder}.")
+        output.narrate(f"{origin} overrides this with {invocation.loaded_config.config.embed.embedder}.")
     output.narrate(f"Set in {set_.path}.")
 
 
@@ -96,7 +96,7 @@ def _fill(vectors: "Vectors") -> "VectorFillResult":
                 thread.join(_LISTEN_S)
         except KeyboardInterrupt:
             stop.set()
-            output.narrate("Stopping; what was made is kept …")
+            output.narrate("Stopping; finished vectors are saved …")
             thread.join()
             raise
     return results[0]
@@ -109,7 +109,7 @@ def _print(invocation: Invocation, chosen: str, filled: "VectorFillResult | None
     if invocation.json:
         output.json_object({**figures, "embedder": chosen, "made": filled.made if filled else 0})
     elif coverage is None or filled is None:
-        output.line("none: search goes by words.")
+        output.line("none: search uses keywords only.")
     else:
         output.line(
             f"{chosen}: {coverage.entries:,} of {coverage.of:,} entries have vectors, {filled.made:,} made now "

@@ -29,7 +29,9 @@ def command() -> None:
 
 
 @command.command("list")
-@click.option("--limit", "-k", default=50, type=click.IntRange(1, 10_000), help="How many, the newest first.")
+@click.option(
+    "--limit", "-k", default=50, type=click.IntRange(1, 10_000), help="Maximum number of results, newest first."
+)
 def list_(limit: int) -> None:
     """List the newest observations."""
     invocation = current()
@@ -46,9 +48,9 @@ def list_(limit: int) -> None:
 @click.argument("ref", metavar="ID")
 @click.argument("text", required=False)
 def edit(ref: str, text: str | None) -> None:
-    """Put TEXT (or standard input, or what you write in $EDITOR) in the place of an observation's.
+    """Replace an observation with TEXT, standard input, or what you write in $EDITOR.
 
-    The first line is its title, and lines that begin with “- ” are its facts. It is not made again.
+    The first line is the title, and lines that begin with “- ” are facts. An edited observation is never regenerated.
     """
     invocation = current()
     with invocation.memory() as memory:
@@ -61,7 +63,7 @@ def edit(ref: str, text: str | None) -> None:
             output.narrate("Nothing was changed.")
             return
         if not content.strip():
-            raise Misuse("Nothing left", "The new text is empty.", "`observations delete` deletes it.")
+            raise Misuse("Empty text", "The new text is empty.", "`observations delete` deletes it.")
         stored = memory.observations.correct(stored.id, clear(content.strip()))
     if invocation.json:
         output.json_object(_observation_object(stored))
@@ -71,7 +73,7 @@ def edit(ref: str, text: str | None) -> None:
 
 @command.command()
 @click.argument("ref", metavar="ID")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Skip the confirmation.")
 def delete(ref: str, yes: bool) -> None:
     """Delete an observation. What it was made of stays, and it is not made again."""
     invocation = current()
@@ -80,7 +82,7 @@ def delete(ref: str, yes: bool) -> None:
         stored = memory.observations.find(ref)
         if not yes:
             if not sys.stdin.isatty():
-                raise Misuse("Not confirmed", f"Deleting {stored.id} must be confirmed.", "Say it with --yes.")
+                raise Misuse("Not confirmed", f"Deleting {stored.id} must be confirmed.", "Add --yes.")
             output.confirm(f"Delete “{_title(stored)}” ({stored.id}) for good?")
         memory.observations.delete(stored.id)
         memory.search.update()

@@ -71,7 +71,7 @@ def error(problem: PalimpsestError, *, as_data: bool) -> None:
         if sentence:
             click.echo("  " + visible(sentence).replace("\n", "\n  "), err=True)
     if PROGRAM != TYPED and PROGRAM in problem.hint:
-        click.echo(f"  {PROGRAM} is not on your PATH; until it is, type {TYPED}", err=True)
+        click.echo(f"  {PROGRAM} is not on your PATH; use {TYPED} until it is", err=True)
 
 
 def outside_chat(hint: str) -> str:
@@ -99,7 +99,7 @@ class Progress:
     def __call__(self, done: int) -> None:
         """Shows the count; a notice while it is 0."""
         if sys.stderr.isatty():
-            words = f"{done:,} {self._what}" if done else "looking it over …"
+            words = f"{done:,} {self._what}" if done else "checking …"
             click.echo(f"\r{words:<{len(self._shown)}}", nl=False, err=True)
             self._shown = words
 

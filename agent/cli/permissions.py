@@ -27,7 +27,7 @@ def command() -> None:
 
 @command.command("list")
 def list_() -> None:
-    """List your rules, and those for the project folder."""
+    """List your rules and those of this project."""
     invocation, stored = _opened()
     if invocation.json:
         output.json_object(
@@ -42,9 +42,9 @@ def list_() -> None:
         rows = [(rule.source.value, rule.verdict.value, rule.text) for rule in stored.rules]
         output.table(rows, ("OF", "RULE", "TOOL AND PATTERN"))
         if not rows and not stored.problem:
-            output.narrate("There are no rules. Reading is free, and all else asks.")
+            output.narrate("No rules. Reading is allowed; everything else needs confirmation.")
     if stored.project.is_of_another_folder:
-        output.narrate(f"{stored.project.path} was made for another folder at this path: its allow rules do not hold.")
+        output.narrate(f"{stored.project.path} was made for another folder at this path: its allow rules are ignored.")
     if stored.problem:
         output.narrate(stored.problem)
         invocation.status = 1
@@ -52,22 +52,22 @@ def list_() -> None:
 
 @command.command()
 @click.argument("words", nargs=-1, required=True, metavar="allow|ask|deny RULE")
-@click.option("--project", is_flag=True, help="For this project folder alone.")
+@click.option("--project", is_flag=True, help="Only for this project folder.")
 def add(words: tuple[str, ...], project: bool) -> None:
     """Add a rule: `add allow 'run_command(git status *)'`, `add deny 'edit_file(.env*)' --project`."""
     invocation, stored = _opened()
     rule = parse_words(words, RuleSource.PROJECT if project else RuleSource.USER)
     file = stored.project if project else stored.user
     is_new = file.add(rule)
-    _print(invocation, [rule], f"{rule} ({file.path})" if is_new else f"{rule} was there already.")
+    _print(invocation, [rule], f"{rule} ({file.path})" if is_new else f"{rule} already exists.")
 
 
 @command.command()
 @click.argument("words", nargs=-1, required=True, metavar="[allow|ask|deny] RULE")
-@click.option("--project", is_flag=True, help="Only where it is for this project folder.")
-@click.option("--user", is_flag=True, help="Only where it is for all projects.")
+@click.option("--project", is_flag=True, help="Only remove it from this project's rules.")
+@click.option("--user", is_flag=True, help="Only remove it from your rules for all projects.")
 def remove(words: tuple[str, ...], project: bool, user: bool) -> None:
-    """Remove a rule, as `list` shows it. The file as it was is kept as a version."""
+    """Remove a rule, written as in `list`. The previous file is saved as a version."""
     invocation, stored = _opened()
     if stored.problem:
         raise BadRules("Permission rules", stored.problem)
@@ -79,9 +79,9 @@ def remove(words: tuple[str, ...], project: bool, user: bool) -> None:
 @command.command()
 @click.argument("words", nargs=-1, required=True, metavar="COMMAND | TOOL [SUBJECT]")
 def test(words: tuple[str, ...]) -> None:
-    """Say what would happen, and which rule decides: `test 'git push'`, `test edit_file src/a.py`.
+    """Show what would happen and which rule decides: `test 'git push'`, `test edit_file src/a.py`.
 
-    Exit status: 0 allowed, 3 asks, 4 denied.
+    Exit status: 0 allowed, 3 needs confirmation, 4 denied.
     """
     invocation, stored = _opened()
     config = invocation.loaded_config.config
@@ -107,7 +107,7 @@ def test(words: tuple[str, ...]) -> None:
     output.line(f"{tested.verdict.value}  {tested.tool}{f'({tested.subject})' if tested.subject else ''}")
     output.line(tested.reason)
     if tested.verdict is Verdict.ASK and tested.offers:
-        output.narrate(f"This would allow it: {' or '.join(tested.offers)}")
+        output.narrate(f"To allow it: {' or '.join(tested.offers)}")
 
 
 def _opened() -> tuple[Invocation, StoredRules]:

@@ -41,27 +41,26 @@ READERS = ("auto", "cells", "nearest", "rapidocr", "tesseract", "deepseek", "ser
 @click.command(cls=CliCommand)
 @click.argument("arguments", metavar="QUERY|ID|LABEL|FILE.png...", nargs=-1, required=True)
 @click.option(
-    "-k", "limit", type=click.IntRange(min=1, max=100), default=5, show_default=True, help="How many passages."
+    "-k", "limit", type=click.IntRange(min=1, max=100), default=5, show_default=True, help="Maximum number of passages."
 )
-@click.option("--page", type=click.IntRange(min=1), default=1, show_default=True, help="Which page of what was found.")
-@click.option("--conversation", metavar="ID", default="", help="Within one conversation: its id or title.")
+@click.option("--page", type=click.IntRange(min=1), default=1, show_default=True, help="Page of results.")
+@click.option("--conversation", metavar="ID", default="", help="Only within one conversation: its id or title.")
 @click.option(
     "--engine",
     type=click.Choice(READERS),
     default="auto",
     show_default=True,
-    help="Who reads a picture: auto tries our own readers, then the OCR engine at hand.",
+    help="Reader for pictures: auto tries the page readers, then the installed OCR engine.",
 )
 @raw_option
 def command(*, arguments: tuple[str, ...], limit: int, page: int, conversation: str, engine: str, raw: bool) -> None:
-    """Bring passages back, whole; control and hidden characters are made visible, and with --raw they are as stored.
+    """Print stored passages in full. Control and hidden characters are shown as symbols; --raw prints the stored bytes.
 
-    FILE.png is a picture, or several: a page is read from its pixels alone, without a workspace, whatever it is called;
-    any other by an OCR engine, and never called exact. ID is an entry's, a page's (pg_…) or a note's (m_…), or several.
-    LABEL or "#1" is what was archived under that label or number, whole. Anything else is a question to everything
-    remembered.
+    FILE.png: one or more pictures. An archived page is read from its pixels, without a workspace and under any name;
+    other pictures are read by OCR and marked as approximate. ID: one or more ids of entries, pages (pg_…) or notes
+    (m_…). LABEL or "#1": the whole archive of that label or number. Anything else is a search query.
 
-    The text goes to standard output; where it comes from and how far to trust it, to standard error.
+    The text goes to standard output; its source and reliability go to standard error.
     """
     invocation = current()
     query, *more = arguments
@@ -72,12 +71,14 @@ def command(*, arguments: tuple[str, ...], limit: int, page: int, conversation: 
             result = _references(invocation, memory, arguments, conversation)
             _report_missing(invocation, memory, result)
     elif engine != "auto":
-        raise Misuse("--engine is for pictures", f"“{query}” is none.", f"{PROGRAM} recall --engine NAME FILE.png")
+        raise Misuse(
+            "--engine is for pictures", f"“{query}” is not a picture.", f"{PROGRAM} recall --engine NAME FILE.png"
+        )
     else:
         with invocation.memory(recovering=True) as memory:
             result = recall(memory, query, limit=limit, page=page, conversation=conversation)
             if not result.hits and (troubles := memory.vault.troubles()):
-                raise Damaged("What was found is damaged", " ".join(troubles), "A backup of the workspace has it.")
+                raise Damaged("The match is damaged", " ".join(troubles), "Restore it from a backup of the workspace.")
             _report_missing(invocation, memory, result)
     if invocation.json:
         output.json_object(as_object(result))
@@ -126,7 +127,7 @@ def _references(invocation: Invocation, memory: Memory, references: tuple[str, .
         if not result.found:
             raise Misuse(
                 "One question at a time",
-                f"Several arguments are several pictures, or several references; “{reference}” is no reference.",
+                f"With several arguments, each must be a picture or a reference; “{reference}” is neither.",
                 own_command("recall", " ".join(references)),
             )
         results.append(result)
@@ -144,9 +145,7 @@ def _consent(folder: Path, code: Sequence[str]) -> bool:
     """Asks on a terminal whether to run the code; elsewhere the answer is no."""
     if not sys.stdin.isatty():
         return False
-    output.narrate(
-        f"{folder} brings Python of its own, which would run with all that this program may do: {', '.join(code)}"
-    )
+    output.narrate(f"{folder} contains Python code that would run with this program's rights: {', '.join(code)}")
     return click.confirm("Run it?", default=False, err=True)
 
 
@@ -158,13 +157,13 @@ def _verified(invocation: Invocation, result: RecallResult) -> RecallResult:
         with invocation.memory() as memory:
             return verified(result, memory)
     except PalimpsestError as error:
-        output.narrate(f"The picture could not be verified with the workspace: {error.message}")
+        output.narrate(f"The picture could not be verified against the workspace: {error.message}")
         return verified(result, None)
 
 
 def _print(result: RecallResult, *, raw: bool) -> None:
     if not result.hits:
-        output.narrate(f"Nothing is remembered about “{result.query}”.")
+        output.narrate(f"No results for “{result.query}”.")
         return
     for index, hit in enumerate(result.hits):
         output.narrate(("\n" if index else "") + f"{hit.citation} · {describe(hit)}")

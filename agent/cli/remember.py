@@ -15,7 +15,7 @@ from memory.versions.cause import Author, caused_by
 @click.command(cls=TextCommand)
 @click.argument("text", required=False)
 def command(text: str | None) -> None:
-    """Add TEXT to MEMORY.md as a note; without TEXT, standard input."""
+    """Add TEXT, or standard input, to MEMORY.md as a note."""
     invocation = current()
     content = text if text is not None else piped_input()
     if content is None or not content.strip():
@@ -24,7 +24,7 @@ def command(text: str | None) -> None:
     with invocation.memory(for_writing=True) as memory, caused_by(Author.USER, "remember"):
         note = memory.hot.remember(findings.cleared, heading=None, conversation=None)
     if removed := findings.private + len(findings.secrets):
-        output.narrate(f"{removed} private or secret {'part was' if removed == 1 else 'parts were'} left out.")
+        output.narrate(f"{removed} private or secret {'part was' if removed == 1 else 'parts were'} removed.")
     if findings.unclosed or findings.injected:
         output.narrate(WordsHidden(findings.unclosed, findings.injected).text)
     if invocation.json:

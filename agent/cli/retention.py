@@ -30,30 +30,29 @@ class ClockInDoubt(Misuse):
 
 
 @click.command(cls=CliCommand)
-@click.option("--dry-run", is_flag=True, help="Say what each rule would do, and do nothing.")
+@click.option("--dry-run", is_flag=True, help="Show what each rule would do; change nothing.")
 @click.option("--yes", is_flag=True, help="Delete without asking where a rule says so.")
 @click.option(
     "--today",
     type=click.DateTime(["%Y-%m-%d"]),
     metavar="DATE",
-    help="Today's date (2026-03-14), where the clock is doubted and is right.",
+    help="Confirm today's date (2026-03-14) if the clock is questioned but right.",
 )
-@click.option("--undo", "undo_", is_flag=True, help="Take the newest archiving by a rule or from /clean back.")
-@click.option("--shrink", is_flag=True, help="Give the room of deleted rows back to the disk, however long it takes.")
+@click.option("--undo", "undo_", is_flag=True, help="Undo the latest archiving by a rule or /clean.")
+@click.option("--shrink", is_flag=True, help="Rewrite the database to free the space of deleted rows.")
 def command(*, dry_run: bool, yes: bool, today: datetime | None, undo_: bool, shrink: bool) -> None:
-    """Do what the rules of retention say: archive or delete conversations that nobody touched for long.
+    """Apply the retention rules: archive or delete conversations without recent activity.
 
-    Rules are settings: retention.archive_days and retention.delete_days for all conversations, retention.rules for some
-    of them, by kind, label and pattern of the title; the first that matches holds. Without rules nothing is done.
+    Rules are settings: retention.archive_days and retention.delete_days for all conversations, retention.rules by kind,
+    label and title pattern; the first match applies. Without rules nothing is done.
 
-    Touched means written to, or recalled into another conversation. Conversations that are pinned, bookmarked,
-    important (retention.keep_important) or in use stay. Archived text stays searchable and --undo brings it back;
-    deleting is for good, and asks first. Where the clock is more than 30 days past what was stored last before today,
-    nothing is done as long as a rule would delete: it may be ahead. --today says that the date is right; words that are
-    stored under it prove it a day later.
+    Activity means writing to a conversation or recalling it in another one. Conversations that are pinned, bookmarked,
+    important (retention.keep_important) or in use are kept. Archived text stays searchable, and --undo restores it;
+    deleting is permanent and asks first. If nothing was stored in the 30 days before today, the clock may be wrong, and
+    rules that delete do not run until --today confirms the date.
 
-    --shrink does none of this: it writes the database anew without the room of deleted rows. A large one takes minutes,
-    no other window may be open, and Ctrl+C may end it: nothing is lost.
+    --shrink applies no rules: it rewrites the database without the space of deleted rows. A large database takes
+    minutes. Close other windows first. Ctrl+C stops it safely.
     """
     from agent.services.retention import RetentionResult, carry_out
     from memory.upkeep import retention
@@ -61,7 +60,9 @@ def command(*, dry_run: bool, yes: bool, today: datetime | None, undo_: bool, sh
     invocation = current()
     if (undo_ or shrink) and dry_run + yes + (today is not None) + undo_ + shrink > 1:
         alone = "--undo" if undo_ else "--shrink"
-        raise Misuse("Two things at once", f"{alone} goes alone.", own_command("retention", alone))
+        raise Misuse(
+            "Two things at once", f"{alone} cannot be combined with other options.", own_command("retention", alone)
+        )
     if shrink:
         _shrink(invocation)
         return
@@ -99,18 +100,19 @@ def _doubt_of_clock(memory: Memory, planned: RetentionPlan, today: datetime | No
     if today is not None:
         if f"{today:%Y-%m-%d}" == date:
             return None
-        message = f"The clock of this machine says {date}, and --today {today:%Y-%m-%d}. Nothing was done."
+        message = f"The system clock says {date}, but --today says {today:%Y-%m-%d}. Nothing was done."
         raise ClockInDoubt("The dates differ", message, "Set the clock, or correct the date.")
     deletes, known = planned.doing("delete"), last_stored_earlier(memory, planned.time)
     if not deletes or known is None or is_plausible(known, planned.time):
         return None
     return ClockInDoubt(
         "The clock may be ahead",
-        f"The clock of this machine says {date}, and what was last stored before today in {memory.workspace.root} is "
-        f"of {known.astimezone():%Y-%m-%d}, {(planned.time - known).days:,} days earlier. By that clock rules would "
-        f"delete {counted(len(deletes), 'conversation')} for good; nothing was done.",
-        f"Set the clock if it is wrong. If the date is right, say so with `{own_command('retention', '--today', date)}`"
-        ", or store something today and run it again after a day.",
+        f"The system clock says {date}, but the last entry before today in {memory.workspace.root} is from "
+        f"{known.astimezone():%Y-%m-%d}, {(planned.time - known).days:,} days earlier. The rules would "
+        f"delete {counted(len(deletes), 'conversation')} for good, so nothing was done.",
+        "Correct the clock if it is wrong. If the date is right, confirm it with "
+        f"`{own_command('retention', '--today', date)}`"
+        ", or store something today and run it again tomorrow.",
     )
 
 
@@ -118,14 +120,14 @@ def _shrink(invocation: Invocation) -> None:
     from memory.upkeep.disk import shrink_database_alone
 
     workspace = invocation.prepare(writable=True)
-    output.narrate(f"{workspace.database} is written anew. Ctrl+C may end it: nothing is lost.")
+    output.narrate(f"Rewriting {workspace.database}. Ctrl+C stops it safely.")
     before, after = shrink_database_alone(workspace)
     if invocation.json:
         output.json_object({"bytes_before": before, "bytes_after": after})
     elif after < before:
-        output.line(f"The database took {format_size(before)} and takes {format_size(after)} now.")
+        output.line(f"The database shrank from {format_size(before)} to {format_size(after)}.")
     else:
-        output.line(f"The database takes {format_size(before)}; nothing of it is free.")
+        output.line(f"The database takes {format_size(before)}; there is no free space in it.")
 
 
 def _may_delete(planned: RetentionPlan, *, yes: bool) -> bool:
@@ -136,7 +138,7 @@ def _may_delete(planned: RetentionPlan, *, yes: bool) -> bool:
         return bool(deletes)
     what = counted(len(deletes), "conversation")
     if not sys.stdin.isatty():
-        raise Misuse("Not confirmed", f"Rules delete {what}; nothing was done.", "Say it with --yes, or --dry-run.")
+        raise Misuse("Not confirmed", f"The rules would delete {what}; nothing was done.", "Add --yes or --dry-run.")
     output.confirm(f"Delete {what} for good?")
     return True
 
@@ -164,7 +166,7 @@ def _figure(count: int, size: int) -> str:
 
 
 def _row(each: PlannedConversation) -> tuple[str, ...]:
-    does = f"stays: {each.stays}" if each.stays else f"{each.action}"
+    does = f"kept: {each.stays}" if each.stays else f"{each.action}"
     rule = str(each.rule) if each.rule else "–"
     return iso(each.touched)[:10], format_size(each.bytes), rule, does, each.title or each.conversation
 
@@ -198,9 +200,9 @@ def _print_result(invocation: Invocation, planned: RetentionPlan, result: Retent
             rule.archives or rule.deletes or not rule.sentence.endswith(": kept") for rule in planned.rules
         )
         output.narrate(
-            "No rule has anything to do."
+            "No rule matches a conversation."
             if configured
-            else "No rule archives or deletes anything: `retention.archive_days` and `retention.rules` are settings."
+            else "No rules are set. See the settings `retention.archive_days` and `retention.rules`."
         )
     elif dry_run:
-        output.narrate("Nothing was done: this was a dry run.")
+        output.narrate("Dry run: nothing was changed.")

@@ -10,39 +10,39 @@ EPILOG = """\b
 palimpsest                          open the chat
 palimpsest "What did we decide?"    open it with a first message
 palimpsest -p "Summarise" < a.txt   one answer on standard output, no screen
-palimpsest -c                       go on with the latest conversation
+palimpsest -c                       continue the latest conversation
 
 \b
-Exit codes of -p: 0 answered, 1 the model or the store failed, 2 misused, 3 an action was denied and
-nothing done in its place, 4 a limit was reached, 75 not yet, 130 stopped (143 by SIGTERM)."""
+Exit codes of -p: 0 answered, 1 the model or the store failed, 2 wrong usage, 3 an action was denied and
+nothing done in its place, 4 a limit was reached, 75 try again later, 130 stopped (143 by SIGTERM)."""
 
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "chat": ("chat", "Open the chat (what happens without a command, too)."),
-    "init": ("init", "Make a workspace."),
+    "chat": ("chat", "Open the chat (the default)."),
+    "init": ("init", "Create a workspace."),
     "context": ("context", "Show the request that would be sent."),
     "remember": ("remember", "Add a note to MEMORY.md."),
     "memory": ("memory", "List, show and edit the notes."),
-    "observations": ("observations", "List, correct and delete notes of what was shown and decided."),
+    "observations": ("observations", "List, edit and delete observations."),
     "search": ("search", "Search everything remembered."),
-    "recall": ("recall", "Bring passages back, whole; read a page's PNG."),
-    "archive": ("archive", "Turn a text into page images."),
-    "knowledge": ("knowledge", "Add files, and ask what they say."),
+    "recall": ("recall", "Print stored passages in full; read a page's PNG."),
+    "archive": ("archive", "Archive a text as page images."),
+    "knowledge": ("knowledge", "Add files, and ask about them."),
     "import": ("import_", "Import conversations from a file."),
-    "export": ("export", "Write conversations out."),
-    "forget": ("forget", "Forget something for good, and prove it."),
+    "export": ("export", "Export conversations."),
+    "forget": ("forget", "Delete something for good, and verify it."),
     "conversations": ("conversations", "List, show, rename and delete conversations."),
     "models": ("models", "List, choose and test models."),
     "keys": ("keys", "Store, list and remove keys of model services."),
-    "trust": ("trust", "Trust a workspace that was made elsewhere."),
+    "trust": ("trust", "Trust a workspace from elsewhere."),
     "permissions": ("permissions", "Show, change and test what tools may do."),
     "config": ("config", "Show, set and validate the configuration."),
-    "stats": ("stats", "Say what is stored."),
-    "retention": ("retention", "Archive or delete by rules what nobody touched."),
-    "check": ("check", "Check what is stored against its hashes."),
-    "backup": ("backup", "Back up the workspace, and restore it."),
+    "stats": ("stats", "Show what is stored."),
+    "retention": ("retention", "Archive or delete old conversations by rules."),
+    "check": ("check", "Check stored data for damage."),
+    "backup": ("backup", "Back up and restore the workspace."),
     "sync": ("sync", "Share conversations and notes with your other devices."),
-    "doctor": ("doctor", "Look at the installation, and say what is missing."),
+    "doctor": ("doctor", "Check the installation."),
 }
 """Name → (module in agent.cli, summary). The order is help's."""
 

@@ -44,7 +44,7 @@ class _Search(CliCommand):
             if not word:
                 raise
             hint = f"Put the question in quotes: {own_command('search', f'… {word}')}"
-            raise Misuse("No such option", f"“{word}” is no option of search.", hint) from None
+            raise Misuse("No such option", f"search has no option “{word}”.", hint) from None
 
 
 def _options(command: Callable[..., None]) -> Callable[..., None]:
@@ -66,23 +66,27 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
 @click.argument("terms", metavar="[QUERY]", nargs=-1)
 @_options
 @click.option(
-    "--batch", metavar="FILE.jsonl", help="Many queries: a JSON object a line, with `query` and these options."
+    "--batch",
+    metavar="FILE.jsonl",
+    help="Read queries from a file: one JSON object per line, with `query` and these options.",
 )
 @raw_option
 def command(terms: tuple[str, ...], batch: str | None, raw: bool, **options: Any) -> None:
     """Search everything remembered: conversations, notes and archived pages.
 
-    In QUERY "a phrase" in quotes must stand as it is, and -word leaves out what says it: in a shell, put the whole in
-    quotes, as "boiler -gas"; put -- before a QUERY that begins with a dash. Without QUERY it lists what the filters
-    leave, newest first. With --batch a result is printed for each line, in order; a line that cannot be answered gives
-    an error object in its place.
+    In QUERY, "a phrase" in quotes is matched exactly, and -word excludes results with that word. In a shell, quote the
+    whole query: "boiler -gas". Put -- before a QUERY that begins with a dash. Without QUERY, lists everything that
+    matches the filters, newest first. With --batch, prints one result per line of input, in order; a line with an error
+    gives an error object.
     """
     from agent.services.batch_search import answer_lines, query_of_options
 
     invocation, query = current(), " ".join(terms)
     if batch is not None:
         if terms:
-            raise Misuse("Two things at once", "--batch has its own queries.", "Give a query, or a file of them.")
+            raise Misuse(
+                "Two things at once", "--batch reads its queries from the file.", "Give a query, or a file of them."
+            )
         lines = _lines(batch)
         with invocation.memory(recovering=True) as memory:
             for answer in answer_lines(memory, lines, options):
@@ -90,7 +94,7 @@ def command(terms: tuple[str, ...], batch: str | None, raw: bool, **options: Any
             _print_vector_problem(memory)
         return
     if not query and not any(value for name, value in options.items() if name in FILTERS):
-        raise Misuse("Nothing to search for", "Name words to look for, or a filter.", f'{PROGRAM} search "the boiler"')
+        raise Misuse("Nothing to search for", "Give a query or a filter.", f'{PROGRAM} search "the boiler"')
     parsed_query = query_of_options(query, options)
     with invocation.memory(recovering=True) as memory:
         results = _search(memory, parsed_query)
@@ -108,7 +112,7 @@ def command(terms: tuple[str, ...], batch: str | None, raw: bool, **options: Any
 def _search(memory: Memory, query: Query) -> SearchResults:
     """The results; waits for a large index that is being built, because this process queries once."""
     if problem := memory.analysis_problem():
-        output.narrate(f"{problem} Its kinds of entity mark nothing until it is mended.")
+        output.narrate(f"{problem} Its entity types are ignored until it is fixed.")
     results = memory.search.query(query)
     if not results.partial:
         return results
@@ -120,7 +124,7 @@ def _search(memory: Memory, query: Query) -> SearchResults:
 def _print_vector_problem(memory: Memory) -> None:
     """Reports why the vector search was skipped although an embedder is set."""
     if trouble := memory.search.vectors.trouble:
-        output.narrate(trouble if "words alone" in trouble else f"Searched by words alone. {trouble}")
+        output.narrate(trouble if "keywords only" in trouble else f"Keyword search only. {trouble}")
 
 
 def _lines(batch: str) -> list[bytes]:

@@ -46,8 +46,8 @@ def show(results: SearchResults, query: Query, *, raw: bool = False) -> None:
 
 def no_results_message(results: SearchResults, query: Query) -> str:
     """The message for an empty result, with the usual values of a filter that matches nothing."""
-    about = f" about “{results.query}”" if results.query.strip() else " that fits"
-    sentences = [f"Nothing is remembered{about}."]
+    about = f" for “{results.query}”" if results.query.strip() else ""
+    sentences = [f"No results{about}."]
     for values, option, usual in (
         (query.types, "--type", TYPES),
         (query.concepts, "--concept", CONCEPTS),
@@ -55,7 +55,7 @@ def no_results_message(results: SearchResults, query: Query) -> str:
     ):
         kinds = [value.partition(":")[0].strip().casefold() for value in values]
         if values and not any(kind in usual for kind in kinds):
-            sentences.append(f"{option} {values[0]} fits nothing here; usual are {', '.join(usual)}.")
+            sentences.append(f"{option} {values[0]} matches nothing here; common values are {', '.join(usual)}.")
     return " ".join(sentences)
 
 
@@ -68,12 +68,12 @@ def _ranked(results: SearchResults, *, raw: bool) -> None:
         if hit.superseded_by:
             output.line(" " * _INDENT + f"superseded by {hit.superseded_by}")
         if hit.like:
-            output.line(" " * _INDENT + f"{len(hit.like)} more say the same: {', '.join(hit.like[:3])}")
+            output.line(" " * _INDENT + f"{len(hit.like)} similar: {', '.join(hit.like[:3])}")
         for name, value in hit.parts.items():
             output.line(" " * (_INDENT + 2) + f"{name} {value:g}")
     more = f"; --page {results.next} shows more" if results.next else ""
     if not results.found:
-        output.narrate(f"Nothing surely answers “{results.query}”; these lie nearest.")
+        output.narrate(f"No exact answer to “{results.query}”; closest results:")
     output.narrate(f"{len(results.hits)} of {results.total:,} in {results.took_ms:.0f} ms{more}.")
 
 
@@ -83,7 +83,7 @@ def _timeline(results: SearchResults, *, raw: bool) -> None:
         mark = "→" if hit.id == results.anchor else " "
         _heading(f"{mark} {when}", (speaker_of(hit), hit.citation.title, hit.id), raw=raw)
         _put(_INDENT, _marked(_short(hit.snippet), ()), raw=raw)
-    output.narrate(f"{len(results.hits)} in order of time.")
+    output.narrate(f"{len(results.hits)}, oldest first.")
 
 
 def _by_conversation(results: SearchResults, *, raw: bool) -> None:

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 @click.command(cls=CliCommand)
 def command() -> None:
-    """Say what is stored: conversations, entries, pages, notes, and what answers cost.
+    """Show what is stored (conversations, entries, pages, notes) and what answers cost.
 
-    Tokens and money are added up by day, by conversation (the 20 with the most tokens) and by purpose. Money is
-    known where models.prices has the model; models on this machine are free.
+    Tokens and costs are totalled by day, by conversation (the 20 with the most tokens) and by purpose. Costs need the
+    model's price in models.prices; local models are free.
 
-    Messages are the entries of chats, chunks what `export --to chunks` would write of them (100 each), and compressed
-    chunks their summaries. Bars show the tokens of the last 30 days; with --json there is an object for each day.
+    Messages are chat entries; chunks are groups of 100 messages, as written by `export --to chunks`; compressed chunks
+    are their summaries. Bars show tokens per day for the last 30 days; --json prints one object per day.
     """
     from agent.services.trends import count_rows, trend_rows
     from agent.spending.report import caps_sentence, spending_report, spending_tables
@@ -71,7 +71,7 @@ def command() -> None:
         ("at rest", f"{figures.cold_pages:,} pages"),
         ("notes", f"{notes:,}"),
         *(
-            [("to analyse", f"{unanalysed:,} entries, by an older analyser; it goes on after each turn")]
+            [("to analyse", f"{unanalysed:,} entries indexed by an older version; continues after each turn")]
             if unanalysed
             else []
         ),
@@ -112,5 +112,5 @@ def _vectors_sentence(vectors: dict[str, Any]) -> str:
     if trouble := vectors.get("trouble"):
         return f"none: {trouble}"
     made = f"{vectors['entries']:,} of {vectors['of']:,} entries  ({vectors['vectors']:,} vectors, "
-    serves = "" if vectors["serving"] else "; words alone find until there are enough"
+    serves = "" if vectors["serving"] else "; keyword search only until there are enough"
     return f"{made}{format_size(vectors['bytes'])}, by {vectors['embedder']}){serves}"

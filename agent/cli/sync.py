@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # loaded by the commands that use them
     from memory.sync.sync import SyncResult
 
 _MOST_PROBLEMS = 5  # files that could not be read, for a person
-_NEXT = f"`{PROGRAM} sync now` reads and writes there; `{PROGRAM} config set sync.background true` does so after turns."
+_NEXT = f"`{PROGRAM} sync now` syncs; `{PROGRAM} config set sync.background true` syncs after turns."
 
 
 @click.group(cls=CliGroup)
@@ -42,15 +42,17 @@ def command() -> None:
 
 @command.command()
 @click.argument("location")
-@click.option("--name", metavar="NAME", help="What this device is called; by default its host name.")
-@click.option("--encrypt", is_flag=True, help="Encrypt what is written there, with a key of yours.")
+@click.option("--name", metavar="NAME", help="Name of this device; default: its host name.")
+@click.option("--encrypt", is_flag=True, help="Encrypt data at this location with your own key.")
 @click.option("--key", type=click.Path(path_type=Path), help="The key file of another device. Implies --encrypt.")
-@click.option("--recipient", multiple=True, metavar="AGE1…", help="A public key that may read, too. Implies --encrypt.")
+@click.option(
+    "--recipient", multiple=True, metavar="AGE1…", help="A public key that can also decrypt. Implies --encrypt."
+)
 def add(location: str, name: str | None, encrypt: bool, key: Path | None, recipient: tuple[str, ...]) -> None:
-    """Add LOCATION. Nothing is read or written there before `sync now`.
+    """Add LOCATION. Nothing is read or written before `sync now`.
 
-    With --encrypt the location sees no word, no title and no name. The key is made here, unless --key brings the one of
-    another device, and is kept in your own configuration folder, not in the workspace.
+    With --encrypt, the location contains no readable text, titles or names. The key is created here, or copied from
+    another device with --key, and stored in your configuration folder, not in the workspace.
     """
     from agent.services.sync import device_name, open_location, open_sync, save_sync_settings, take_key
     from memory.sync.encryption import key_file, refuse_unusable
@@ -82,20 +84,20 @@ def add(location: str, name: str | None, encrypt: bool, key: Path | None, recipi
             }
         )
         return
-    output.line(f"{place.name} is added; this device is {device.name} ({device.id}).")
+    output.line(f"Added {place.name}; this device is {device.name} ({device.id}).")
     if public:
         output.line(f"Encrypted for {public}")
         output.narrate(f"The key is {file}. Copy it to the other devices: `{PROGRAM} sync add LOCATION --key FILE`.")
-        output.narrate("Without it nobody reads what is there, not even you: keep a copy.")
+        output.narrate("Keep a copy: without the key nobody can read the data, not even you.")
     output.narrate(_NEXT)
 
 
 @command.command()
 def status() -> None:
-    """Show this device, its locations, the other devices, and what could not be read.
+    """Show this device, its locations, other devices, and files that could not be read.
 
-    Changes nothing. Exit 1 where a file is damaged, of a newer version, or a copy that another program made; 75 where
-    a location does not answer.
+    Changes nothing. Exit 1 if a file is damaged, from a newer version, or a copy made by another program; 75 if a
+    location does not respond.
     """
     from agent.services.sync import open_location
     from memory.sync.last_run import last_runs
@@ -124,10 +126,10 @@ def status() -> None:
 @command.command()
 @click.argument("location", required=False)
 def now(location: str | None) -> None:
-    """Read what other devices wrote and write what is new here, at LOCATION or at all of them.
+    """Sync with LOCATION, or with all locations.
 
-    May be interrupted at any moment; the next run goes on. Exit 1 where a file could not be read, or is a
-    copy that another program made; 75 where a location does not answer or another process syncs.
+    Can be interrupted; the next run continues. Exit 1 if a file could not be read or is a copy made by another program;
+    75 if a location does not respond or another process is syncing.
     """
     from agent.services.sync import device_name, open_location, open_sync, unknown_location
 
@@ -159,7 +161,7 @@ def now(location: str | None) -> None:
 @command.command()
 @click.argument("location")
 def remove(location: str) -> None:
-    """Stop syncing with LOCATION. What is there stays, and what came from there, too."""
+    """Stop syncing with LOCATION. Files there and data received from there are kept."""
     from agent.services.sync import save_sync_settings, unknown_location
 
     invocation = current()
@@ -173,7 +175,7 @@ def remove(location: str) -> None:
     if invocation.json:
         output.json_object({"location": chosen, "locations": left})
         return
-    output.line(f"{chosen} is removed. Its files were left: delete them yourself where no other device needs them.")
+    output.line(f"Removed {chosen}. Its files were kept: delete them yourself if no other device needs them.")
 
 
 def _chosen(invocation: Invocation, workspace: Workspace, location: str) -> list[str]:
@@ -204,11 +206,9 @@ def _print_results(invocation: Invocation, results: list[SyncResult], failures: 
         for sentence in result.news:
             output.line(sentence)
         if result.deleted:
-            output.line(f"Deleted here, too, as on another device: {counted(result.deleted, 'conversation')}.")
+            output.line(f"Deleted as on another device: {counted(result.deleted, 'conversation')}.")
         for name in result.held_back:
-            output.narrate(
-                f"{name} stays on this device: it holds something private or a secret, cannot be read, or is too long."
-            )
+            output.narrate(f"Not synced: {name}. It contains private text or a secret, cannot be read, or is too long.")
         _print_problems(result.unread)
     for failure in failures:
         output.narrate(failure.message)
@@ -220,12 +220,16 @@ def _print_status(
     if whole.device is None or not found:
         output.narrate(f"No location was added. `{PROGRAM} sync add LOCATION` adds one.")
     if whole.device is not None:
-        todo = "something is still to be written" if whole.unwritten else "everything is written"
+        todo = "some data is not uploaded yet" if whole.unwritten else "everything is uploaded"
         output.line(f"This device is {whole.device.name} ({whole.device.id}); {todo}.")
     if whole.waiting:
-        output.line(f"Waiting for what they answer: {counted(whole.waiting, 'message')} of other devices.")
+        output.line(
+            f"Received before the entries that they reply to: {counted(whole.waiting, 'message')} from other devices."
+        )
     if whole.due:
-        output.line(f"{counted(whole.due, 'conversation')} that another device deleted will go at the next `sync now`.")
+        output.line(
+            f"{counted(whole.due, 'conversation')} deleted on another device will be deleted at the next `sync now`."
+        )
     for location, there, error in found:
         last = runs.get(location)
         when = f"{last.done.astimezone():%Y-%m-%d %H:%M}" if last and last.done else "never yet"
@@ -238,7 +242,7 @@ def _print_status(
             output.line(f"  {device.name or 'not read yet'} ({device.id}): {counted(device.segments, 'file')}, {news}.")
             if device.missing:
                 numbers = ", ".join(map(str, device.missing))
-                output.line(f"    missing: {numbers}. That device writes them again at its next sync.")
+                output.line(f"    missing: {numbers}. That device uploads them again at its next sync.")
         _print_problems(there.problems, "  ")
 
 
@@ -247,7 +251,7 @@ def _print_problems(problems: Sequence[Unread], indent: str = "") -> None:
     for problem in problems[:_MOST_PROBLEMS]:
         output.line(f"{indent}{problem.message}")
     if (more := len(problems) - _MOST_PROBLEMS) > 0:
-        output.line(f"{indent}{counted(more, 'other file')} could not be read. `--json` names all.")
+        output.line(f"{indent}{counted(more, 'other file')} could not be read. `--json` lists all.")
 
 
 def _status_object(whole: WorkspaceStatus) -> dict[str, Any]:

@@ -24,17 +24,18 @@ from foundation.workspace_trust import trust_command, trust_key, trust_store
 @click.command(cls=CliCommand)
 @click.argument("folder", metavar="[DIR]", required=False, type=click.Path(path_type=Path))
 @click.option("--list", "listing", is_flag=True, help="List the workspaces that you trust.")
-@click.option("--remove", is_flag=True, help="Trust DIR no longer.")
-@click.option("--allow", "link", metavar="LINK", help="Follow LINK (MEMORY.md, say) out of DIR, to where it leads now.")
+@click.option("--remove", is_flag=True, help="Stop trusting DIR.")
+@click.option(
+    "--allow", "link", metavar="LINK", help="Allow LINK (such as MEMORY.md) to lead out of DIR to its current target."
+)
 def command(*, folder: Path | None, listing: bool, remove: bool, link: str | None) -> None:
-    """Trust DIR, or the chosen workspace, as it stands now.
+    """Trust DIR, or the current workspace, in its current state.
 
-    A workspace that was made elsewhere (cloned, unpacked, copied) opens read-only until you trust it: nothing in it is
-    written or deleted, and nothing that it left to be done is done. Trust belongs to this folder. When its
-    config.yaml, hooks or skills change later, what changed is not in force until you trust it again.
+    A workspace made elsewhere (cloned, unpacked, copied) is read-only until you trust it. Trust applies to this folder.
+    If its config.yaml, hooks or skills change later, the changes are inactive until you trust it again.
     """
     if listing + remove + (link is not None) > 1:
-        raise Misuse("Two things at once", "--list, --remove and --allow go one at a time.")
+        raise Misuse("Two things at once", "--list, --remove and --allow cannot be combined.")
     if listing:
         _list()
         return
@@ -54,10 +55,10 @@ def _trust(workspace: Workspace) -> None:
     invocation = current()
     scripts = trust_scripts(workspace.root, invocation.environment)
     if scripts and not invocation.json:
-        output.narrate(f"Hooks run these as they are now: {', '.join(scripts)}.")
+        output.narrate(f"Hooks will run these files in their current state: {', '.join(scripts)}.")
     instructions = trust_instructions(workspace, invocation.environment)
     if instructions and not invocation.json:
-        output.narrate(f"The model reads these instructions as they are now: {', '.join(instructions)}.")
+        output.narrate(f"The model will read these instructions in their current state: {', '.join(instructions)}.")
     if (scripts or instructions) and not workspace.is_workspace:  # a project whose workspace is elsewhere
         if invocation.json:
             trusted = {"scripts": list(scripts), "instructions": list(instructions)}
@@ -72,7 +73,7 @@ def _trust(workspace: Workspace) -> None:
     if invocation.json:
         output.json_object({"workspace": trust_key(workspace), "trusted": True, "brings": contents_object(contents)})
         return
-    output.narrate(f"It is trusted now. `{trust_command(workspace, '--remove')}` takes that back.")
+    output.narrate(f"It is now trusted. `{trust_command(workspace, '--remove')}` undoes that.")
 
 
 def _remove(workspace: Workspace) -> None:
@@ -92,7 +93,7 @@ def _allow(workspace: Workspace, link: str) -> None:
     if invocation.json:
         output.json_object({"workspace": trust_key(workspace), "link": link, "target": str(target)})
         return
-    output.narrate(f"{link} is followed to {target} from now on; another target is asked about anew.")
+    output.narrate(f"{link} may now lead to {target}; a different target needs a new confirmation.")
 
 
 def _list() -> None:

@@ -74,22 +74,20 @@ def compact_arguments(rest: str) -> CompactArguments:
             case _ if word.startswith("--"):
                 raise Misuse(
                     "No such option",
-                    f"/compact takes words, --label, --undo and --yes; {word} is none of them.",
+                    f"/compact takes text, --label, --undo and --yes, but not {word}.",
                     "/compact the parser --label Spring plans",
                 )
             case _:
                 target.append(word)
     focus, name = " ".join(words), " ".join(label).strip("\"'")
     if target is label and not name:
-        raise Misuse("No label", "--label needs the name that the archive gives the turns.", "/compact --label Trip")
+        raise Misuse("No label", "--label needs a name for the archived messages.", "/compact --label Trip")
     if undo and (focus or name):
-        raise Misuse(
-            "Undo what?", "/compact --undo undoes the newest compaction, and takes no words.", "/compact --undo"
-        )
+        raise Misuse("Undo what?", "/compact --undo undoes the latest compaction and takes no text.", "/compact --undo")
     if len(focus) > MOST_FOCUS:
         raise Misuse(
             "Too long for a focus",
-            f"What /compact keeps first is named in {MOST_FOCUS} characters at most; these are {len(focus):,}.",
+            f"The focus of /compact has {MOST_FOCUS} characters; the maximum is {len(focus):,}.",
             "/compact the parser and its tests",
         )
     return CompactArguments(focus, name, sure, undo)
@@ -110,11 +108,11 @@ async def _turns_proposal(session: Session, arguments: CompactArguments) -> Outc
         if not receipt.pages:
             return TextResult(done, changes_context=True)
         pages = await asyncio.to_thread(_pages_of, session, receipt.archived)
-        text = f"{done}\n\n{pages} The archive calls them “{receipt.archived}”."
+        text = f"{done}\n\n{pages} They are archived as “{receipt.archived}”."
         return TextResult(text, changes_context=True)
 
     return Proposal(
-        title="Archive older turns",
+        title="Archive older messages",
         rows=(*(("changed", change) for change in changes), *preview_rows(outlook, label, focus)),
         activity="archiving",
         pages=outlook.pages,
@@ -146,8 +144,8 @@ async def _list_or_refuse(session: Session, argument: str) -> Outcome:
         return OpenNamedScreen("archive", "", printed)
     raise Misuse(
         "Not in the chat",
-        f"/archive takes a label or a file, --undo, --list, --demo and --yes; {option} is no label.",
-        f"On the command line: {PROGRAM} archive {option} …; {PROGRAM} archive --help tells of all options.",
+        f"/archive takes a label or a file, --undo, --list, --demo and --yes, but not {option}.",
+        f"On the command line: {PROGRAM} archive {option} …; {PROGRAM} archive --help lists all options.",
     )
 
 
@@ -164,7 +162,7 @@ def _demonstration() -> str:
 
 def _file_proposal(session: Session, name: str) -> Proposal:
     if not (path := expand_home(name).absolute()).is_file():
-        raise Misuse("No such file", f"There is no file {path}.", "A label is words: /archive Trip planning")
+        raise Misuse("No such file", f"There is no file {path}.", "For example: /archive Trip planning")
     from context.compaction.preview import modes_for
 
     async def run(on_page: OnPage) -> Outcome:
@@ -199,21 +197,21 @@ def _is_file_name(name: str) -> bool:
 COMMANDS = (
     Command(
         name="archive",
-        summary="Archive older turns, or a file, as pages; says first what it will do.",
+        summary="Archive older messages or a file as pages, after showing a preview.",
         usage="[LABEL|FILE|--list]",
-        keys="Enter does what is shown, Esc leaves all as it is; while pages are made, Esc cancels and nothing is let "
-        "go. `/archive --yes` does not ask; `/archive --list` lists what was archived; `/archive --demo` shows on a "
-        "text of our own what a page is. `/compact` does the same with older turns, and keeps first what you name.",
+        keys="Enter confirms, Esc cancels, also while pages are being made. `/archive --yes` skips the "
+        "confirmation; `/archive --list` lists archives; `/archive --demo` demonstrates archiving on a "
+        "sample text. `/compact` also archives older messages, and takes a focus for the summary.",
         run=_archive,
     ),
     Command(
         name="compact",
-        summary="Archive older turns; their summary keeps first what you name.",
+        summary="Archive older messages and summarise them, with an optional focus.",
         usage="[FOCUS|--undo]",
-        keys="`/compact the parser` keeps the lines and figures about the parser first, and a summary that replaces "
-        "this one keeps to that. `--label Spring plans` names the turns in the archive. `/compact --undo` brings the "
-        "turns of the last compaction back into the request, exactly as they were. `/compact --yes` does not ask. "
-        "Enter does what is shown, Esc leaves all as it is.",
+        keys="`/compact the parser` prefers lines and figures about the parser, also in later summaries "
+        "that replace this one. `--label Spring plans` names the archive. `/compact --undo` puts the "
+        "messages of the last compaction back into the request, unchanged. `/compact --yes` skips the "
+        "confirmation. Enter confirms, Esc cancels.",
         run=_compact,
     ),
 )

@@ -33,7 +33,7 @@ def argument_values(
 
             values = list(SWITCHES)
         case "memory":
-            actions = [("log", "the versions of all files, or of one"), ("undo", "takes back what a model wrote last")]
+            actions = [("log", "list versions of all files or one"), ("undo", "undo the last change by a model")]
             return actions + [(f"log {name}", "") for name in files]
         case _:
             pass

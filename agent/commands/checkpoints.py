@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Final
 from agent.commands.command import Command
 from agent.commands.conversation import first_line
 from agent.commands.nothing_to_undo import code_span, nothing_to_undo
-from agent.commands.results import Choice, Choices, Outcome, Proposal, SessionSwitched, TextResult
+from agent.commands.results import Choice, Choices, OpenNamedScreen, Outcome, Proposal, SessionSwitched, TextResult
 from foundation.clock import iso, to_ms
 from foundation.errors import Misuse, PalimpsestError, TemporaryFailure
 from foundation.program import PROGRAM
-from foundation.terminal_text import visible
+from foundation.terminal_text import fenced, visible
 from models.messages import Role
 
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # a session loads every room; the list of commands must not
 MAX_MESSAGES: Final = 200
 MAX_FILES: Final = 30  # listed in the transcript
 MAX_ROWS: Final = 8  # listed in a dialog of 24 lines
-STAY_REWOUND: Final = "The files stay as the rewind left them, because they were changed since: /redo says more."
+STAY_REWOUND: Final = "The files were not restored, because they changed after the rewind: see /redo."
 BOTH, CONVERSATION, FILES = "both", "conversation", "files"
 
 
@@ -57,7 +57,7 @@ async def _earlier_turn(session: Session, record: CheckpointRecord) -> str:
             when = iso(entry.time)[:16].replace("T", " ")
             return f"“{visible(first_line(text))}”, {when}, {ago} message{'s' * (ago != 1)} before your last one"
         is_last = is_last and bool(entry.meta.get(STEERS))
-    return "one that is not among the last messages of this branch" if messages and record.message else ""
+    return "a message that is not in this branch" if messages and record.message else ""
 
 
 async def _redo(session: Session, _rest: str) -> Outcome:
@@ -67,8 +67,8 @@ async def _redo(session: Session, _rest: str) -> Outcome:
     reversal = history.last_reversal()
     _refuse_uncertain(history, history.records[-1:] if reversal is None else (reversal,))
     if reversal is None:
-        return TextResult("There is nothing to redo: the last change of files is no /undo and no /rewind.")
-    return await _restore(session, history, (reversal,), CheckpointKind.REDO, "Make the undone changes again")
+        return TextResult("Nothing to redo: the last change of files was not made by /undo or /rewind.")
+    return await _restore(session, history, (reversal,), CheckpointKind.REDO, "Redo the undone changes")
 
 
 async def _rewind(session: Session, rest: str) -> Outcome:
@@ -82,12 +82,12 @@ async def _rewind(session: Session, rest: str) -> Outcome:
     if not what:
         return await _offer(session, entry)
     if what not in (BOTH, CONVERSATION, FILES):
-        raise Misuse("Rewind what?", f"“{what}” is none of: both, conversation, files.", f"/rewind {entry.id} both")
+        raise Misuse("Rewind what?", f"“{what}” is not both, conversation or files.", f"/rewind {entry.id} both")
     if what == CONVERSATION:
-        return await _rewind_conversation(session, entry, "The files are as they were.")
+        return await _rewind_conversation(session, entry, "No files were changed.")
     history, records = await _edits_since(session, entry)
     if not records:
-        done = "No file was changed by a tool since then."
+        done = "No tool changed a file since then."
         return await _rewind_conversation(session, entry, done) if what == BOTH else TextResult(done)
     title = "Rewind the files" + (" and the conversation" if what == BOTH else "")
     return await _restore(
@@ -99,15 +99,15 @@ async def _messages(session: Session) -> Outcome:
     """The user's messages, each with the files that rewinding to it restores."""
     messages = await session.branch.own_messages(MAX_MESSAGES)
     if not messages:
-        return TextResult("There is nothing to rewind to yet.")
+        return TextResult("There is no message to rewind to yet.")
     history = await _history(session)
     edits = await _placed_edits(session, history)
     items = list[Choice]()
     for entry, text in messages:
         count = len({file.place for record in _made_since(entry, edits) for file in record.files})
-        restores = f"{_files(count)} changed since" if count else "no files changed since"
+        restores = f"{_files(count)} changed after it" if count else "no files changed after it"
         items.append(Choice(entry.id, first_line(text), f"{iso(entry.time)[:16].replace('T', ' ')} · {restores}"))
-    return Choices("Rewind to before", tuple(items), "/rewind", notes=_doubts(history))
+    return Choices("Rewind to before which message?", tuple(items), "/rewind", notes=_doubts(history))
 
 
 async def _offer(session: Session, entry: Entry) -> Outcome:
@@ -118,16 +118,16 @@ async def _offer(session: Session, entry: Entry) -> Outcome:
     try:
         history, records = await _edits_since(session, entry)
     except Damaged as error:
-        only = Choice(CONVERSATION, "The conversation", "the message goes to the prompt; files stay")
+        only = Choice(CONVERSATION, "The conversation", "puts the message back in the prompt; keeps the files")
         return Choices("Rewind", (only,), f"/rewind {entry.id}", notes=(error.message,))
     if not records:
-        only = Choice(CONVERSATION, "The conversation", "the message goes to the prompt; no file was changed since")
+        only = Choice(CONVERSATION, "The conversation", "puts the message back in the prompt; no files changed")
         return Choices("Rewind", (only,), f"/rewind {entry.id}")
     plan = await asyncio.to_thread(plan_restore, session.checkpoints, records, session.project.folders)
     files = _outline(plan)
     items = (
         Choice(BOTH, "Files and conversation", files),
-        Choice(CONVERSATION, "The conversation only", "the message goes to the prompt; files stay"),
+        Choice(CONVERSATION, "The conversation only", "puts the message back in the prompt; keeps the files"),
         Choice(FILES, "Files only", files),
     )
     return Choices("Rewind", items, f"/rewind {entry.id}", notes=_doubts(history))
@@ -182,7 +182,7 @@ async def _rewind_conversation(session: Session, entry: Entry, report: str, chec
     entry = await session.branch.branch_from(entry.id)
     session.branch.rewound = checkpoint
     notice = f"{report}\n\nThe conversation is rewound: your message is in the prompt. What followed it stays stored."
-    notice += " Esc takes back both, the files too." if checkpoint else ""
+    notice += " Esc undoes this, including the files." if checkpoint else ""
     return SessionSwitched(notice, prompt=(await asyncio.to_thread(session.memory.passage, entry)).text)
 
 
@@ -206,7 +206,7 @@ async def redo_rewind(session: Session, checkpoint: str) -> str:
     except PalimpsestError as error:
         return f"{STAY_REWOUND} {error.message}"
     count = len(restored.plan.changes)
-    return f"{_files(count)} {'is' if count == 1 else 'are'} again as before the rewind."
+    return f"{_files(count)} {'is' if count == 1 else 'are'} restored to before the rewind."
 
 
 def _report(restored: Restored, done: str, *, named: Callable[[str], str]) -> str:
@@ -219,26 +219,26 @@ def _report(restored: Restored, done: str, *, named: Callable[[str], str]) -> st
     outline = "no file could be restored" if is_stuck else f"{_files(back)} restored"
     if deleted:
         outline = f"{outline}, {deleted} deleted" if back else f"{_files(deleted)} deleted"
-    outline += f", {merged} with the edits made since" if merged else ""
-    outline += f", {_files(len(plan.conflicts))} left as edited" if plan.conflicts else ""
+    outline += f", {merged} keeping later edits" if merged else ""
+    outline += f", {_files(len(plan.conflicts))} not restored because of later edits" if plan.conflicts else ""
     lines = [f"{done.capitalize()}: {outline}."]
     for file in plan.files[:MAX_FILES]:
         path = named(_name(file, plan))
-        lines.append(f"- {path} {file.effect}" + (", changed by a command, too" if file.command else ""))
+        lines.append(f"- {path} {file.effect}" + (", also changed by a command" if file.command else ""))
         if (place := kept.get(file.file.place)) is not None:
-            lines.append(f"  The version from before is {named(visible(str(place)))}.")
+            lines.append(f"  The earlier version was saved as {named(visible(str(place)))}.")
         if (reason := unkept.get(file.file.place)) is not None:
             version = named(f"blobs/{file.file.before[:2]}/{file.file.before}")
             lines.append(
-                f"  The version from before could not be kept beside ({visible(reason)}); it is in the checkpoint, as "
-                f"the zstd file {version}."
+                f"  The earlier version could not be saved next to it ({visible(reason)}); it is in the "
+                f"checkpoint, as the zstd file {version}."
             )
     if len(plan.files) > MAX_FILES:
         lines.append(f"- and {len(plan.files) - MAX_FILES} more")
     if done != "redo" and plan.changes:
-        lines.append("\n/redo makes the changes again. Files that only commands changed are not undone.")
+        lines.append("\n/redo restores the changes. Files changed only by commands are not undone.")
     elif done != "redo" and is_stuck:
-        lines.append("\nThe changes count as taken back: /undo goes on with the turn before, /redo counts them again.")
+        lines.append("\nThe changes now count as undone: the next /undo takes the turn before; /redo reverses this.")
     return "\n".join(lines)
 
 
@@ -250,7 +250,7 @@ def _name(planned: PlannedFile, plan: RestorePlan) -> str:
 
 def _outline(plan: RestorePlan) -> str:
     """What restoring would do, in a line."""
-    kept = f", leaves {_files(len(plan.conflicts))} as edited" if plan.conflicts else ""
+    kept = f", keeps later edits in {_files(len(plan.conflicts))}" if plan.conflicts else ""
     return f"restores {_files(len(plan.changes))}{kept}"
 
 
@@ -264,7 +264,7 @@ async def _history(session: Session) -> CheckpointHistory:
     refuse_read_only(session.workspace)
     if session.conversation is None:
         raise TemporaryFailure(
-            "No conversation yet", "Changes are undone by conversation.", "/resume opens an earlier one."
+            "No conversation yet", "Changes are undone per conversation.", "/resume opens an earlier one."
         )
     return await asyncio.to_thread(session.checkpoints.history, session.conversation.id)
 
@@ -276,15 +276,15 @@ def _refuse_uncertain(history: CheckpointHistory, records: Sequence[CheckpointRe
     if not history.is_certain(records):
         raise Damaged(
             "The journal is damaged",
-            f"{history.content.damage}. A change that was made later may be missing, so no file was touched.",
-            hint or f"What tools change from now on can be undone. `{PROGRAM} check --repair` sets the lines aside.",
+            f"{history.content.damage}. A later change may be missing, so no file was restored.",
+            hint or f"New changes can be undone. `{PROGRAM} check --repair` removes the damaged lines.",
         )
 
 
 def _doubts(history: CheckpointHistory) -> tuple[str, ...]:
     """A sentence where changes may be missing from the history."""
     damage = history.content.damage
-    return (f"{damage}: changes may be missing here. `{PROGRAM} check` says more.",) if damage else ()
+    return (f"{damage}: changes may be missing here. Run `{PROGRAM} check` for details.",) if damage else ()
 
 
 async def _placed_edits(session: Session, history: CheckpointHistory) -> list[tuple[int, CheckpointRecord]]:
@@ -305,7 +305,7 @@ async def _edits_since(session: Session, entry: Entry) -> tuple[CheckpointHistor
     history = await _history(session)
     edits = await _placed_edits(session, history)
     records = _made_since(entry, edits)
-    hint = f"/rewind {entry.id} conversation leaves the files alone. `{PROGRAM} check` says more."
+    hint = f"/rewind {entry.id} conversation does not touch files. Run `{PROGRAM} check` for details."
     _refuse_uncertain(history, records or tuple(record for _, record in edits[-1:]), hint)
     return history, records
 
@@ -321,7 +321,7 @@ def _own_message(session: Session, ref: str) -> Entry:
     conversation = session.conversation
     entry = session.memory.conversations.find_entry(ref, conversation.seq if conversation else None)
     if entry.role is not Role.USER:
-        raise Misuse("Not your message", f"{entry.id} was not said by you.", "/rewind lists your messages.")
+        raise Misuse("Not your message", f"{entry.id} is not a message of yours.", "/rewind lists your messages.")
     return entry
 
 
@@ -329,12 +329,38 @@ def _unreported(_done: int) -> None:
     """Discards progress."""
 
 
+async def _diff(session: Session, _rest: str) -> Outcome:
+    async def printed() -> Outcome:
+        return TextResult(await asyncio.to_thread(_diff_text, session))
+
+    return OpenNamedScreen("changes", "", printed)
+
+
+def _diff_text(session: Session) -> str:
+    """The diffs of all files that the conversation changed, in Markdown. Blocks."""
+    from agent.services.panel_figures import diff_of_file, touched_files
+
+    checkpoints, conversation = session.checkpoints, session.conversation
+    files = touched_files(checkpoints, conversation.id) if conversation else ()
+    diffs = [
+        f"{code_span(file.path)} {file.figures}\n\n{fenced(diff_of_file(checkpoints, file), 'diff')}" for file in files
+    ]
+    return "\n\n".join(diffs) or "No tool has changed a file in this conversation."
+
+
 COMMANDS = (
-    Command(name="undo", summary="Take back the files that the last turn changed; your edits stay.", run=_undo),
-    Command(name="redo", summary="Make again what /undo or /rewind took back.", run=_redo),
+    Command(
+        name="diff",
+        summary="Show what tools changed in this conversation, file by file.",
+        keys="↑ ↓ choose a file, Enter opens its diff, Esc leaves.",
+        beside_turns=True,
+        run=_diff,
+    ),
+    Command(name="undo", summary="Undo the file changes of the last turn; your own edits are kept.", run=_undo),
+    Command(name="redo", summary="Redo what /undo or /rewind undid.", run=_redo),
     Command(
         name="rewind",
-        summary="Restore files, conversation or both to before a message.",
+        summary="Restore files, the conversation or both to before a message.",
         usage="[ID [both|conversation|files]]",
         run=_rewind,
     ),

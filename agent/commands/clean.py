@@ -33,9 +33,7 @@ async def _clean(session: Session, rest: str) -> Outcome:
             return await _consented(session)
         case "--later", "":
             until = await asyncio.to_thread(not_now, session.memory, session.clock.now())
-            return TextResult(
-                f"Nothing is proposed before {until.astimezone():%Y-%m-%d}. `/clean` shows it at any time."
-            )
+            return TextResult(f"No more reminders before {until.astimezone():%Y-%m-%d}. `/clean` works at any time.")
         case "--undo", "":
             return await _undone(session)
         case (("--never" | "--again"), wanted) if wanted:
@@ -43,7 +41,7 @@ async def _clean(session: Session, rest: str) -> Outcome:
             sentence = await asyncio.to_thread(keep, session.memory, wanted, always=always)
             return TextResult(visible(sentence))
         case _:
-            raise Misuse("Not understood", f"/clean takes no “{visible(rest)}”.", f"There are {_USAGE}.")
+            raise Misuse("Not understood", f"/clean has no option “{visible(rest)}”.", f"Options: {_USAGE}.")
 
 
 async def _proposed(session: Session) -> CleaningProposal:
@@ -56,19 +54,19 @@ async def _listed(session: Session) -> Outcome:
     """The proposal as a list."""
     proposed = await _proposed(session)
     if not proposed.leaving and not proposed.staying:
-        return TextResult(f"No conversation with text in the database was left untouched for {proposed.days:,} days.")
+        return TextResult(f"No conversation has been inactive for {proposed.days:,} days.")
     what = f"{counted(len(proposed.leaving), 'conversation')} with {format_size(proposed.bytes)} of text"
     head = (
-        f"{what} could be archived: nobody touched them for {proposed.days:,} days. They stay searchable, and "
-        "`/clean --undo` brings them back."
+        f"{what} can be archived: inactive for {proposed.days:,} days. They stay searchable, and `/clean "
+        "--undo` restores them."
     )
     rows = [
         f"- {each.touched.astimezone():%Y-%m-%d}, {format_size(each.bytes)}: {_name(each)}"
         for each in proposed.leaving[:_SHOWN]
     ]
     more = [f"- and {len(proposed.leaving) - _SHOWN:,} more"] if len(proposed.leaving) > _SHOWN else []
-    stay = [f"- stays: {_name(each)}: {each.stays}" for each in proposed.staying[:_SHOWN]]
-    answers = "`/clean --yes` archives them, `--later` asks again in a month, `--never ID` leaves one alone for good."
+    stay = [f"- kept: {_name(each)}: {each.stays}" for each in proposed.staying[:_SHOWN]]
+    answers = "`/clean --yes` archives them, `--later` reminds you in a month, `--never ID` excludes one permanently."
     return TextResult("\n".join([head, "", *rows, *more, *stay, "", answers]))
 
 
@@ -86,11 +84,11 @@ async def _consented(session: Session) -> Outcome:
 
     async def run(on_page: OnPage) -> Outcome:
         done = await asyncio.to_thread(clean, session.memory, proposed, on_page)
-        return TextResult(receipt(done) if done else "There was nothing left to archive.")
+        return TextResult(receipt(done) if done else "Nothing left to archive.")
 
     return Proposal(
-        title="Archive what nobody touched",
-        activity="archiving what nobody touched",
+        title="Archive inactive conversations",
+        activity="archiving inactive conversations",
         pages=len(proposed.leaving),
         unit="conversation",
         run=run,
@@ -109,8 +107,8 @@ async def _undone(session: Session) -> Outcome:
         return TextResult(undone_sentence(await asyncio.to_thread(undo, session.memory, on_page)))
 
     return Proposal(
-        title="Take the archiving back",
-        activity="taking texts back",
+        title="Undo the archiving",
+        activity="restoring texts",
         pages=newest.entries,
         unit="text",
         run=run,
@@ -121,11 +119,10 @@ async def _undone(session: Session) -> Outcome:
 COMMANDS = (
     Command(
         name="clean",
-        summary="Show what nobody touched for a month, and archive it if you say so.",
+        summary="Show conversations inactive for a month, and archive them if you confirm.",
         usage="[--yes|--later|--undo|--never ID]",
-        keys="↑ ↓ choose, a archives all that would leave, n leaves the chosen one alone for good or takes that back, "
-        "l proposes nothing for a month, Enter reads a conversation, Esc leaves all as it is. `/clean --undo` takes "
-        "an archiving back.",
+        keys="↑ ↓ choose, a archives all listed, n excludes or includes the selected one, l snoozes for a "
+        "month, Enter opens a conversation, Esc cancels. `/clean --undo` undoes an archiving.",
         run=_clean,
     ),
 )

@@ -22,14 +22,14 @@ if TYPE_CHECKING:  # a session loads every room; the list of commands must not
 BACK: Final = "back"
 AFTER: Final = "after"
 TAKE_BACK: Final = f"/branch {BACK}"
-TAKEN_BACK: Final = "Taken back: no message is rewritten, and the conversation goes on from its newest."
+TAKEN_BACK: Final = "Editing cancelled. The conversation continues from its latest message."
 MAX_LISTED = 50
 MAX_LABEL_CHARS = 60  # characters of a message in a list
 
 
 async def _new(session: Session, title: str) -> Outcome:
     session.new(title)
-    return SessionSwitched("A new conversation.")
+    return SessionSwitched("New conversation.")
 
 
 async def _resume(session: Session, ref: str) -> Outcome:
@@ -54,7 +54,7 @@ async def _recent(session: Session) -> Outcome:
     conversations = await session.branch.recent(MAX_LISTED)
     items = tuple(map(_choice, conversations))
     hidden = await asyncio.to_thread(session.memory.conversations.one_shots)
-    notes = (f"{hidden:,} of -p are not listed: `{PROGRAM} conversations list`",) if hidden else ()
+    notes = (f"{hidden:,} of -p not shown: `{PROGRAM} conversations list`",) if hidden else ()
     if not items:
         return TextResult("\n".join(["There are no conversations yet.", *notes]))
     return Choices("Conversations", items, "/resume", notes)
@@ -63,7 +63,7 @@ async def _recent(session: Session) -> Outcome:
 async def _found(message: str, found: Sequence[ListedConversation]) -> Outcome:
     """The conversations that words find: without a screen none of them is resumed by itself."""
     items = tuple(_choice(listed.conversation) for listed in found[:MAX_LISTED])
-    return Choices(f"{message} These have the words:", items, "/resume")
+    return Choices(f"{message} These contain the text:", items, "/resume")
 
 
 def _choice(conversation: Conversation) -> Choice:
@@ -74,7 +74,11 @@ def _choice(conversation: Conversation) -> Choice:
 async def _branch(session: Session, ref: str) -> Outcome:
     if ref == BACK:
         taken_back = await take_back(session)
-        return SessionSwitched(taken_back, branch=True) if taken_back else TextResult("No message is being rewritten.")
+        return (
+            SessionSwitched(taken_back, branch=True)
+            if taken_back
+            else TextResult("You are not editing an earlier message.")
+        )
     verb, _, turn = ref.partition(" ")
     if verb == AFTER:
         from agent.commands.tree import go_on_after
@@ -82,7 +86,7 @@ async def _branch(session: Session, ref: str) -> Outcome:
         return await go_on_after(session, turn.strip())
     if ref:
         entry = await session.branch.branch_from(ref)
-        notice = "Change the message and send it: it begins a branch. What was said after it stays on its own."
+        notice = "Edit the message and send it to start a new branch. The messages after it stay on the old branch."
         return SessionSwitched(notice, prompt=(await asyncio.to_thread(session.memory.passage, entry)).text)
     if session.conversation is None:
         return await _own_messages(session)
@@ -92,9 +96,10 @@ async def _branch(session: Session, ref: str) -> Outcome:
 async def _own_messages(session: Session) -> Outcome:
     messages = await session.branch.own_messages(MAX_LISTED)
     items = tuple(
-        Choice(entry.id, first_line(text), iso(entry.time)[:16].replace("T", " ")) for entry, text in messages
+        Choice(entry.id, first_line(text), iso(entry.said_at)[:16].replace("T", " ") if entry.said_at else "")
+        for entry, text in messages
     )
-    return Choices("Branch from", items, "/branch") if items else TextResult("There is nothing to branch from yet.")
+    return Choices("Branch from", items, "/branch") if items else TextResult("There is no message to branch from yet.")
 
 
 async def take_back(session: Session) -> str:
@@ -119,16 +124,16 @@ def first_line(text: str) -> str:
 async def _retry(session: Session, _rest: str) -> Outcome:
     messages = await session.branch.own_messages(1)
     if not messages:
-        return TextResult("There is no message to send again yet.")
-    answer = "; the answer above stays on a branch of its own" if await session.branch.is_answered() else ""
-    return SendMessage(messages[0][1], again=True, notice=f"The last message is sent again{answer}.")
+        return TextResult("There is no message to resend yet.")
+    answer = "; the answer above is kept on its own branch" if await session.branch.is_answered() else ""
+    return SendMessage(messages[0][1], again=True, notice=f"Resending the last message{answer}.")
 
 
 async def _rename(session: Session, title: str) -> Outcome:
     if not title:
         raise Misuse("No title", "/rename needs the new title.", "/rename Trip planning")
     await session.branch.rename(clear(title))
-    return TextResult(f"This conversation is called “{title}” now.")
+    return TextResult(f"This conversation is now called “{title}”.")
 
 
 async def _export(session: Session, rest: str) -> Outcome:
@@ -138,7 +143,7 @@ async def _export(session: Session, rest: str) -> Outcome:
     if conversation is None:
         return TextResult("There is nothing to export yet.")
     path = await asyncio.to_thread(export_to_file, session.memory, conversation, rest)
-    return TextResult(f"Written to `{path}`.")
+    return TextResult(f"Exported to `{path}`.")
 
 
 COMMANDS = (
@@ -147,21 +152,27 @@ COMMANDS = (
         name="resume",
         summary="Continue an earlier conversation.",
         usage="[ID]",
-        aliases=("continue",),
+        aliases=("continue", "sessions", "history"),
         run=_resume,
     ),
     Command(
         name="branch",
-        summary="Rewrite one of your messages; the old branch stays.",
+        summary="Edit one of your messages on a new branch; the old branch is kept.",
         usage="[ID|after ID|back]",
         aliases=("fork",),
         run=_branch,
     ),
     Command(
         name="retry",
-        summary="Send the last message again: after a failure, or for another answer.",
+        summary="Resend the last message, after a failure or for another answer.",
         run=_retry,
     ),
-    Command(name="rename", summary="Give this conversation a title.", usage="TITLE", run=_rename),
-    Command(name="export", summary="Write this conversation to a file.", usage="[FILE.md|FILE.jsonl]", run=_export),
+    Command(name="rename", summary="Rename this conversation.", usage="TITLE", run=_rename),
+    Command(
+        name="export",
+        summary="Export this conversation to a file.",
+        usage="[FILE.md|FILE.jsonl]",
+        aliases=("save",),
+        run=_export,
+    ),
 )

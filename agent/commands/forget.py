@@ -21,7 +21,7 @@ KEEP_NOTES: Final = "--keep-notes"
 AS_WORDS: Final = "--words"
 STEPS: Final = 19  # those of a job, and the look at its end
 
-STOPPED: Final = "It was stopped half-way, and what is gone stays gone."
+STOPPED: Final = "Stopped halfway; deleted parts stay deleted."
 _QUOTES: Final = {'"': '"', "'": "'", "“": "”", "„": "“", "«": "»", "「": "」"}
 
 
@@ -32,9 +32,7 @@ async def _forget(session: Session, named: str) -> Outcome:
     words = [word for word in given if word not in {"--yes", KEEP_NOTES, AS_WORDS}]
     sure, keeps_notes, named = "--yes" in given, KEEP_NOTES in given, without_quotes(" ".join(words))
     if not named:
-        raise Misuse(
-            "What is to be forgotten?", "/forget needs words, an id or a file.", "/forget the code of the door"
-        )
+        raise Misuse("Nothing given", "/forget needs text, an id or a file.", "/forget the code of the door")
     if AS_WORDS in given:
         what = await asyncio.to_thread(plan, session.memory, words=named)
     else:
@@ -127,12 +125,12 @@ def plan_rows(what: ForgetPlan) -> list[tuple[str, str]]:
     if (more := len(what.lines) - MOST_ROWS) > 0:
         rows.append(("", f"… and {more:,} more lines of notes"))
     if what.lines:
-        rows.append(("", f"/forget … {KEEP_NOTES} leaves the lines of your notes as they are."))
-    rows += [("changes", f"{visible_line(name)} becomes {new}: its name holds it") for name, new in what.renamed[:5]]
+        rows.append(("", f"/forget … {KEEP_NOTES} keeps the lines of your notes."))
+    rows += [("changes", f"renamed: {visible_line(name)} to {new}") for name, new in what.renamed[:5]]
     for entry in what.derived[:MOST_ROWS]:
         rows.append(("changes", f"{entry.time.astimezone():%Y-%m-%d} {entry.by}: {entry.line} ({entry.why})"))
     if what.copies:
-        rows.append(("changes", f"only copies hold it: {', '.join(what.copies)}"))
+        rows.append(("changes", f"only in copies: {', '.join(what.copies)}"))
     also = "; ".join([*changes(what), "index, versions, drafts, checkpoints, caches"])
     rows.append(("changes", also))
     if stays := also_said_sentence(what.also_in):
@@ -143,15 +141,17 @@ def plan_rows(what: ForgetPlan) -> list[tuple[str, str]]:
         rows.append(("stays", unnamed_sentence(what.unnamed)))
     if what.same_id:
         rows.append(("stays", same_id_sentence(what)))
-    rows += [("not read", sentence) for sentence in what.unread]
-    rows.append(("no undo", "It is taken out of every file here, and looked for. Backups hold it still."))
+    rows += [("not searched", sentence) for sentence in what.unread]
+    rows.append(
+        ("no undo", "It is deleted from every file here, and the result is verified. Backups still contain it.")
+    )
     return rows
 
 
 COMMANDS = (
     Command(
         name="forget",
-        summary="Forget words, an entry, a note or a file for good.",
+        summary="Delete text, an entry, a note or a file for good.",
         usage="WORDS|ID|FILE [--words] [--keep-notes] [--yes]",
         run=_forget,
     ),

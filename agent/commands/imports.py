@@ -8,11 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from agent.commands.command import Command
 from agent.commands.results import Choice, Choices, Outcome, Proposal, TextResult
-from agent.version import version
-from foundation.errors import Misuse, PalimpsestError
-from foundation.privacy import clear
+from foundation.errors import Misuse
 from foundation.program import PROGRAM
-from foundation.sizes import format_size
 from foundation.terminal_text import visible_line
 
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
@@ -21,10 +18,13 @@ if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from memory.pages.types import OnPage
 
 NONE_FOUND: Final = (
-    "No conversations of other programs were found: no sessions of Claude Code (`~/.claude/projects`) or Codex "
-    "(`~/.codex/sessions`), and no export of ChatGPT or Claude in Downloads. "
-    f"`{PROGRAM} import FILE` takes a file from anywhere."
+    "No conversations of other programs were found: no sessions of Claude Code (`~/.claude/projects`), Codex "
+    "(`~/.codex/sessions`), Gemini CLI (`~/.gemini/tmp`) or opencode (`~/.local/share/opencode`), and no export of "
+    f"ChatGPT or Claude in Downloads. `{PROGRAM} import PATH` takes a file or folder from anywhere."
 )
+
+_KNOWLEDGE: Final = " knowledge"
+"""Behind the name of an export: its projects and memories are added to knowledge, too."""
 
 
 async def _import(session: Session, chosen: str) -> Outcome:
@@ -32,18 +32,20 @@ async def _import(session: Session, chosen: str) -> Outcome:
 
     found = await asyncio.to_thread(find_conversations_on_disk, Path.home(), session.config.environment)
     if not chosen:
-        items = tuple(Choice(source.id, visible_line(source.label), _amount(source)) for source in found)
+        items = tuple(Choice(source.id, visible_line(source.label), source.amount) for source in found)
         notes = ("Only names and sizes were looked at. What you choose is read once you confirm it.",)
         return Choices("Import conversations", items, "/import", notes) if items else TextResult(NONE_FOUND)
-    source = next((source for source in found if source.id == chosen), None)
+    name = chosen.removesuffix(_KNOWLEDGE)
+    source = next((source for source in found if source.id == name), None)
     if source is None:
-        raise Misuse("Not found", f"Nothing to import is called “{visible_line(chosen)}”.", "/import lists what is.")
+        raise Misuse("Not found", f"Nothing to import is called “{visible_line(name)}”.", "/import lists what is.")
 
     async def run(on_page: OnPage) -> Outcome:
-        return TextResult(await asyncio.to_thread(_import_all, session, source, on_page))
+        return TextResult(await asyncio.to_thread(_import_all, session, source, on_page, name != chosen))
 
     rows = (
-        ("what", f"{visible_line(source.label)}, {_amount(source)}"),
+        ("what", f"{visible_line(source.label)}, {source.amount}"),
+        *((("knowledge", "its projects' documents and instructions, and its memories, too"),) * (name != chosen)),
         ("to", f"this workspace, {session.workspace.root}; keys and private spans are taken out first"),
         ("sent", "nothing: the files are read on this machine, and stay as they are"),
     )
@@ -51,74 +53,30 @@ async def _import(session: Session, chosen: str) -> Outcome:
     return Proposal(title=title, rows=rows, activity=activity, pages=len(source.files), unit="file", run=run)
 
 
-def _import_all(session: Session, source: FoundConversations, on_page: OnPage) -> str:
+def _import_all(session: Session, source: FoundConversations, on_page: OnPage, with_knowledge: bool) -> str:
     """Imports the files; gives a sentence. A file that cannot be read is counted, and the others are imported."""
-    from agent.importers.formats import detect, read_file
+    from agent.importers.import_files import import_files
     from agent.importers.imported_files import ImportedFiles
-    from agent.importers.skipped import SkippedKinds, describe_skipped
-    from agent.importers.store import store_all
+    from agent.services.export_knowledge import add_export_knowledge
 
-    conversations, limits = session.memory.conversations, session.config.imports
-    changed: dict[int, None] = {}
-    entries = already = bad = forgotten = unchanged = 0
-    imported = ImportedFiles(session.workspace.imported_files, conversations)
-    unread: list[str] = []
-    skipped = SkippedKinds()
-    for number, path in enumerate(source.files):
-        on_page(number)
-        try:
-            form = source.form or detect(path, limits)
-            name = clear(path.stem if form == "jsonl" else form)
-            mark = imported.mark(path, version(), form, name)
-            if imported.holds(mark):
-                unchanged += 1
-                continue
-            report = store_all(conversations, read_file(path, form, limits), source=name, fixed_source=False)
-            for seq in report.conversations:
-                session.memory.mirrors.update(seq)
-            imported.add(mark)
-        except (PalimpsestError, OSError) as error:
-            if session.workspace.is_read_only:
-                raise
-            unread.append(f"{visible_line(path.name)}: {visible_line(str(error))}")
-            continue
-        changed |= dict.fromkeys(report.conversations)
-        entries, already, bad = entries + report.entries, already + report.already, bad + report.refused
-        forgotten += report.forgotten
-        skipped.add(*report.skipped)
-    destination = _counted(len(changed), "conversation")
-    lines = [f"{_counted(entries, 'entry', 'entries')} in {destination} imported. `/resume` lists them."]
-    if not entries:
-        lines = ["Nothing new."]
-    if already:
-        lines.append(f"Already there: {already:,}.")
-    if unchanged:
-        lines.append(f"Not changed since they were imported: {_counted(unchanged, 'file')}.")
-    if bad:
-        lines.append(f"Lines that could not be read: {bad:,}.")
-    if forgotten:
-        lines.append(f"Left out, for it was forgotten here: {_counted(forgotten, 'entry', 'entries')}.")
-    if sentence := describe_skipped(skipped.counts()):
-        lines.append(sentence)
-    if unread:
-        lines.append(f"Files that could not be read: {len(unread):,}; the first is {clear(unread[0])}")
-    return " ".join(lines)
-
-
-def _amount(source: FoundConversations) -> str:
-    count = len(source.files)
-    return f"{_counted(count, 'file')}, {format_size(source.size)}"
-
-
-def _counted(count: int, singular: str, plural: str = "") -> str:
-    return f"{count:,} {singular if count == 1 else plural or f'{singular}s'}"
+    memory = session.memory
+    marks = ImportedFiles(session.workspace.imported_files, memory.conversations)
+    result = import_files(
+        memory, source.files, session.config.imports, marks=marks, form=source.form, named=source.files, on_file=on_page
+    )
+    if with_knowledge:
+        result.knowledge = add_export_knowledge(memory, session.workspace, source.files, session.config.imports)
+    for seq in dict.fromkeys((*result.report.conversations, *memory.mirrors.missing_of_imports())):
+        memory.mirrors.update(seq)
+    sentences = result.sentences(f"`/import {visible_line(source.id)}{_KNOWLEDGE}`")
+    return " ".join([*sentences, "`/resume` lists them."] if result.report.entries else sentences)
 
 
 COMMANDS = (
     Command(
         name="import",
-        summary="Bring in conversations of ChatGPT, Claude, Claude Code and Codex from this machine.",
-        usage="[NAME]",
+        summary="Bring in conversations of ChatGPT, Claude and coding agents from this machine.",
+        usage="[NAME [knowledge]]",
         run=_import,
     ),
 )

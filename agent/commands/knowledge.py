@@ -34,7 +34,7 @@ async def _knowledge(session: Session, rest: str) -> Outcome:
         case _:
             raise Misuse(
                 "Unknown word",
-                f"/knowledge has no “{word}”.",
+                f"/knowledge has no action “{word}”.",
                 "/knowledge [stats | list | add PATH | importance PATTERN N]",
             )
 
@@ -42,7 +42,7 @@ async def _knowledge(session: Session, rest: str) -> Outcome:
 def _stats(session: Session) -> str:
     stats = session.memory.knowledge.stats(session.config.knowledge.max_vision_tokens)
     if not stats.memories:
-        return "Nothing was added yet. `/knowledge add PATH` adds files and folders."
+        return "No files added yet. `/knowledge add PATH` adds files and folders."
     return "\n".join([*(f"- {name}: {value}" for name, value in stats_rows(stats)), "", stats_meaning(stats)])
 
 
@@ -50,7 +50,7 @@ def _list(session: Session) -> str:
     session.memory.knowledge.notice_removed()
     memories = session.memory.knowledge.memories(session.config.knowledge.max_vision_tokens)
     if not memories:
-        return "Nothing was added yet. `/knowledge add PATH` adds files and folders."
+        return "No files added yet. `/knowledge add PATH` adds files and folders."
     lines = [_row(memory) for memory in memories[:200]]
     more = [f"\n… and {len(memories) - 200:,} more: `{PROGRAM} knowledge list`"] if len(memories) > 200 else []
     return "\n".join(["| id | file | importance | score | uses | state |", "|---|---|---|---|---|---|", *lines, *more])
@@ -100,7 +100,7 @@ def _add(session: Session, paths: list[Path], on_page: OnPage) -> str:
         )
     except Cancelled:
         count = len(report.added) + len(report.changed)
-        return f"Stopped: {count:,} files were added and stay. The same command goes on."
+        return f"Stopped: {count:,} files were added. Run the same command again to continue."
     added = [f"- {one_line(file.name)} (`{file.id}`)" for file in [*report.added, *report.changed][:20]]
     return "\n".join([report_summary(report), "", *added, "", *(f"- {line}" for line in report_lines(report))]).strip()
 
@@ -109,13 +109,15 @@ def _importance(session: Session, words: list[str]) -> str:
     from memory.knowledge.importance.patterns import resolve_pattern
 
     if len(words) < 2:
-        raise Misuse("Which files?", "Say which files, and how much they matter.", "/knowledge importance *.pdf 9")
+        raise Misuse("Which files?", "Give the files and their importance.", "/knowledge importance *.pdf 9")
     try:
         value = float(words[-1])
     except ValueError as error:
-        raise Misuse("No number", f"“{words[-1]}” is no importance.", "A number from 0 to 10 comes last.") from error
+        raise Misuse(
+            "No number", f"“{words[-1]}” is not an importance.", "The last argument is a number from 0 to 10."
+        ) from error
     records = session.memory.knowledge.set_importance([resolve_pattern(word, Path.cwd()) for word in words[:-1]], value)
-    return f"Importance {value:g}: {len(records):,} files now, and what is added later."
+    return f"Importance {value:g} set for {len(records):,} files and for matching files added later."
 
 
 def _split_words(text: str) -> list[str]:
@@ -128,7 +130,7 @@ def _split_words(text: str) -> list[str]:
 COMMANDS = (
     Command(
         name="knowledge",
-        summary="Say what was added to knowledge, list it, or add files.",
+        summary="Show or list the files in knowledge, or add files.",
         usage="[list | add PATH | importance PATTERN N]",
         run=_knowledge,
     ),

@@ -34,7 +34,7 @@ async def _mcp(session: Session, rest: str) -> Outcome:
 
         return OpenNamedScreen("mcp", "", printed)
     if action not in ACTIONS:
-        raise Misuse("Unknown action", f"/mcp {action} is none.", f"The actions are: {', '.join(ACTIONS)}.")
+        raise Misuse("Unknown action", f"/mcp has no action {action}.", f"The actions are: {', '.join(ACTIONS)}.")
     servers = session.servers
     if not name:
         items = tuple(Choice(status.name, status.name, status.state) for status in servers.statuses())
@@ -83,7 +83,7 @@ def _table(session: Session) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-TOKENS_NOTE = "The tokens are those of the tools' definitions; each request begins with them."
+TOKENS_NOTE = "Tokens of the tool definitions, which are part of each request."
 
 
 def _state(status: ServerStatus) -> str:

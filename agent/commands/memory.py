@@ -32,7 +32,7 @@ async def _remember(session: Session, text: str) -> Outcome:
         note = await asyncio.to_thread(
             session.memory.hot.remember, clear(text), heading=None, conversation=conversation
         )
-    return TextResult(f"Remembered in `{note.path}` (line {note.line_first}).")
+    return TextResult(f"Saved to `{note.path}` (line {note.line_first}).")
 
 
 async def _memory(session: Session, rest: str) -> Outcome:
@@ -49,7 +49,9 @@ async def _memory(session: Session, rest: str) -> Outcome:
             return TextResult(literal(done.sentence), changes_context=done.is_changed, failed=not done.is_changed)
         case _:
             raise Misuse(
-                "What of memory?", f"/memory knows no {rest}.", "/memory, /memory log [FILE], /memory undo [VERSION]"
+                "Unknown action",
+                f"/memory has no action {rest}.",
+                "/memory, /memory log [FILE], /memory undo [VERSION]",
             )
 
 
@@ -61,7 +63,7 @@ async def _printed_files(session: Session) -> Outcome:
         for file in await memory_files(session)
     ]
     head = ["| file | tokens | bytes | in the request |", "|---|---:|---:|---|"]
-    return TextResult("\n".join([*head, *rows]) if rows else "There are no notes yet. `/remember TEXT` writes one.")
+    return TextResult("\n".join([*head, *rows]) if rows else "There are no notes yet. `/remember TEXT` adds one.")
 
 
 def _version_log(session: Session, file: str) -> Outcome:
@@ -83,7 +85,7 @@ async def _recall(session: Session, query: str) -> Outcome:
 
         if not query:
             hint = "/recall pg_… or /recall boiler"
-            raise Misuse("Nothing to recall", "/recall needs a question or a reference.", hint)
+            raise Misuse("Nothing to recall", "/recall needs a query or a reference.", hint)
         return TextResult(await asyncio.to_thread(recall_markdown, session.memory, query))
 
     return OpenSearch(query, printed, whole=True)
@@ -98,10 +100,10 @@ async def _observations(session: Session, rest: str) -> Outcome:
             return TextResult(observation_table(await asyncio.to_thread(observations.newest, MAX_OBSERVATIONS)))
         case "edit" if ref and text.strip():
             stored = await asyncio.to_thread(observations.correct, ref, clear(text.strip()))
-            return TextResult(f"{stored.id} says now: {stored.observation.title}", changes_context=True)
+            return TextResult(f"{stored.id} is now: {stored.observation.title}", changes_context=True)
         case "delete" if ref:
             stored = await asyncio.to_thread(observations.delete, ref)
-            return TextResult(f"Deleted {stored.id}; what it was made of stays.", changes_context=True)
+            return TextResult(f"Deleted {stored.id}; its source entry is kept.", changes_context=True)
         case _:
             raise Misuse("Which?", "/observations lists them.", "/observations edit ID TEXT, /observations delete ID")
 
@@ -116,28 +118,29 @@ COMMANDS = (
     Command(name="remember", summary="Add a note to MEMORY.md.", usage="TEXT", beside_turns=True, run=_remember),
     Command(
         name="memory",
-        summary="Look at MEMORY.md and memory/*.md, edit them; list versions; take back what a model wrote.",
+        summary="View and edit MEMORY.md and memory/*.md; list versions; undo changes by a model.",
         usage="[log [FILE]|undo]",
-        keys="↑ ↓ choose, Enter edits, Ctrl+G opens your editor, v shows it whole, d what changed, h its versions, "
-        "a those of all files, u takes back its last change, Esc leaves. In the editor: Ctrl+S saves, Esc "
-        "leaves. In the versions: Enter shows one whole, d what it changed, r restores it, / filters, Esc leaves.",
+        keys="↑ ↓ choose, Enter edits, Ctrl+G opens your editor, v views the file, d shows changes, h its "
+        "versions, a the versions of all files, u undoes its last change, Esc closes. In the editor: Ctrl+S "
+        "saves, Esc closes. In the versions: Enter views one, d shows its changes, r restores it, / "
+        "filters, Esc closes.",
         beside_turns=True,
         run=_memory,
     ),
     Command(
         name="recall",
-        summary="Bring a passage back whole, by its id or label or from a picture of its page; words open the search.",
+        summary="Show a stored passage by id, label or page picture; other text opens the search.",
         usage="[QUERY|ID|LABEL|FILE.png]",
-        keys="It opens the search of /search, with the same keys. In a passage: ↑ ↓ PgUp PgDn Home End scroll, p shows "
-        "its page as a picture, o opens that in the system's viewer, i puts the citation into the prompt, c copies the "
-        "passage, Esc goes back. In a picture: + and − go closer and back, the arrows move, n and b turn pages, o "
-        "opens the viewer.",
+        keys="Opens /search with the same keys. In a passage: ↑ ↓ PgUp PgDn Home End scroll, p shows its "
+        "page as a picture, o opens the picture in the system's viewer, i inserts the citation into the "
+        "prompt, c copies the passage, Esc goes back. In a picture: + and − zoom, the arrows move, n and b "
+        "turn pages, o opens the viewer.",
         beside_turns=True,
         run=_recall,
     ),
     Command(
         name="observations",
-        summary="List notes of what tools showed and what was decided; correct or delete one.",
+        summary="List observations; edit or delete one.",
         usage="[edit ID TEXT|delete ID]",
         run=_observations,
     ),
@@ -145,13 +148,13 @@ COMMANDS = (
         name="search",
         summary="Search everything remembered, as you type.",
         usage="[QUERY]",
-        keys="`/search --help` lists the ways to search; `--recent`, `--exact` and the command line's other options "
-        "hold here as well. F3 and Ctrl+Shift+F open it too. Filters are typed as words: kind:note kind:page since:30d "
+        keys="`/search --help` lists the ways to search; `--recent`, `--exact` and the other command-line "
+        "options work here, too. F3 and Ctrl+Shift+F also open it. Filters: kind:note kind:page since:30d "
         "until:2026-03-01 who:Anna in:House type:decision concept:gotcha file:http.py entity:money trust:exact; "
         '"an exact phrase", -without. '
-        "In the list: ↑ ↓ choose, Enter goes to the place in the conversation, Ctrl+Y puts the citation into the "
-        "prompt, Ctrl+O shows the passage whole, Ctrl+G its page as a picture, Ctrl+S what its score is made of, Tab "
-        "goes to the list, where y, o, p and s do the same, and Esc leaves.",
+        "In the list: ↑ ↓ choose, Enter opens the result in its conversation, Ctrl+Y inserts the citation "
+        "into the prompt, Ctrl+O shows the whole passage, Ctrl+G its page as a picture, Ctrl+S explains the "
+        "score, Tab moves to the list, where y, o, p and s do the same, Esc closes.",
         beside_turns=True,
         run=_search,
     ),

@@ -13,15 +13,15 @@ if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from agent.session import Session
 
 TITLE = "Models"
-OFFLINE = Choice("offline", "offline", "no language model: quotes what is remembered")
+OFFLINE = Choice("offline", "offline", "no language model: quotes from memory")
 HOW_TO_GET_ONE = (
-    "No model answers on this machine. To get one:",
+    "No model is running on this machine. To get one:",
     "Ollama (ollama.com): ollama pull qwen3:4b, then /model",
     "LM Studio (lmstudio.ai): load a model, start its server (Developer), then /model",
     "llama.cpp: llama-server -m MODEL.gguf --port 8080, then /model",
     "MLX on Apple silicon: hf download mlx-community/Qwen3-4B-4bit, then /model mlx:mlx-community/Qwen3-4B-4bit",
     "a service: /model openai:gpt-4.1 or /model anthropic:claude-sonnet-4-5, which asks for the key",
-    "or type an address above: http://HOST:PORT/v1",
+    "or enter an address above: http://HOST:PORT/v1",
 )
 
 

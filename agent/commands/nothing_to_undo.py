@@ -24,22 +24,22 @@ def nothing_to_undo(session: Session, history: CheckpointHistory) -> str:
 
     folder = session.checkpoints.folder
     if any(record.kind in EDITS for record in history.records):
-        return "There is nothing left to undo: everything that tools changed in this conversation was taken back."
+        return "Nothing left to undo: all changes by tools in this conversation are undone."
     if not exists(folder / "journal.jsonl") and list_folders(folder / "blobs"):
-        return f"There is nothing to undo: versions of files are kept, but {folder} has no journal."
+        return f"Nothing to undo: file versions exist, but {folder} has no journal."
     if _calls_of(session, EDITING_TOOLS, failed=False):
         return (
-            "There is nothing that /undo can take back: tools changed files in this conversation, and the checkpoints "
-            "of these changes are gone. Forgetting removes those that hold the words, and old ones are not kept."
+            "Nothing to undo: tools changed files in this conversation, but the checkpoints no longer "
+            "exist. Old checkpoints are deleted, and so are those with forgotten text."
         )
     if calls := _calls_of(session, frozenset({COMMAND_TOOL}), failed=True):
         commands = [_command_of(arguments) for arguments in calls[-MAX_COMMANDS:]]
         return (
-            "There is nothing that /undo can take back: no tool wrote a file in this conversation, but commands ran. "
-            "What a command changes or deletes is not undone. The last ones:\n\n"
+            "Nothing to undo: no tool wrote a file in this conversation, but commands ran. "
+            "Changes by commands cannot be undone. The last commands:\n\n"
             + "\n".join(f"- {code_span(visible_line(command))}" for command in commands)
         )
-    return "There is nothing to undo: no tool changed a file in this conversation."
+    return "Nothing to undo: no tool changed a file in this conversation."
 
 
 def _calls_of(session: Session, tools: frozenset[str], *, failed: bool) -> list[str]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.commands.command import Command
 from agent.commands.results import Choice, Choices, OpenNamedScreen, Outcome, TextResult
 from foundation.errors import Misuse
+from foundation.terminal_text import visible
 
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from agent.session import Session
@@ -19,7 +21,7 @@ async def _mode(session: Session, text: str) -> Outcome:
     policy = session.permissions
     if not text:
         items = tuple(Choice(mode.value, mode.value, mode.effect(sandboxed=True)) for mode in PermissionMode)
-        return Choices(f"What tools may do (now: {policy.mode})", items, "/mode")
+        return Choices(f"Permission mode (now: {policy.mode})", items, "/mode")
     if text not in set(PermissionMode):
         names = ", ".join(PermissionMode)
         raise Misuse("Unknown mode", f"There is no mode “{text}”.", f"The modes are: {names}.")
@@ -54,11 +56,13 @@ def _answer(session: Session, words: list[str]) -> str:
             if of_session and rules.remove(rule):
                 return f"Removed: {_code(str(rule))}."
         raise Misuse(
-            "No such rule", f"This session has no rule “{rest}”.", "Stored rules: palimpsest permissions remove"
+            "No such rule", f"This session has no rule “{rest}”.", "For stored rules: palimpsest permissions remove"
         )
     if verb not in {"", "list"}:
         raise Misuse(
-            "Unknown", f"“{verb}” is not list, allow, ask, deny, remove or test.", "/permissions lists the rules."
+            "Unknown",
+            f"“{verb}” is not one of list, allow, ask, deny, remove or test.",
+            "/permissions lists the rules.",
         )
     mode = session.permissions.mode
     lines = [f"The mode is {mode}: {mode.effect(sandboxed=session.permissions.sandboxed)}"]
@@ -69,18 +73,41 @@ def _answer(session: Session, words: list[str]) -> str:
     return "\n\n".join([*lines, "\n".join(table)])
 
 
+async def _add_dir(session: Session, name: str) -> Outcome:
+    from agent.services.added_folders import add_folder
+
+    if not name:
+        raise Misuse("No folder", "/add-dir needs the folder.", "/add-dir ../other-project")
+    await asyncio.to_thread(add_folder, session, name, Path.cwd())
+    folders = ", ".join(_code(visible(str(folder))) for folder in session.project.folders)
+    return TextResult(f"For this session tools work in: {folders}.")
+
+
 def _code(text: str) -> str:
     return f"`{text.replace('`', 'ˋ').replace('|', '∣')}`"
 
 
 COMMANDS: tuple[Command, ...] = (
-    Command(name="mode", summary="Say what tools may do without asking.", usage="[MODE]", beside_turns=True, run=_mode),
+    Command(
+        name="mode",
+        summary="Show or set what tools may do without asking.",
+        usage="[MODE]",
+        beside_turns=True,
+        run=_mode,
+    ),
     Command(
         name="permissions",
+        aliases=("approvals", "allowed-tools"),
         summary="Show the rules of what tools may do, add one for the session, or test one.",
         keys="m the next mode, a adds a rule, Enter changes one, d removes it, t tests a line, Esc leaves.",
         usage="[allow|ask|deny|remove RULE, test COMMAND]",
         beside_turns=True,
         run=_permissions,
+    ),
+    Command(
+        name="add-dir",
+        summary="Let tools read and change files of one more folder, for this session.",
+        usage="DIR",
+        run=_add_dir,
     ),
 )

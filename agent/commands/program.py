@@ -39,8 +39,8 @@ async def _model(session: Session, text: str) -> Outcome:
     if not isinstance(spec, str):
         return spec
     profile = await session.use_model(spec)
-    where = "what you write is sent to another machine" if profile.remote else "nothing leaves this machine"
-    return SessionSwitched(f"The model is {profile.spec} now; {where}.")
+    where = "your messages are sent to another machine" if profile.remote else "nothing leaves this machine"
+    return SessionSwitched(f"The model is now {profile.spec}; {where}.")
 
 
 async def _context(session: Session, text: str) -> Outcome:
@@ -79,9 +79,9 @@ async def _status(session: Session, _rest: str) -> Outcome:
         ("workspace", f"`{session.workspace.root}`{', read-only' if session.workspace.is_read_only else ''}"),
         ("project", ", ".join(f"`{folder}`" for folder in session.project.folders)),
         ("mode", f"{mode} ({mode.effect(sandboxed=sandboxed).rstrip('.')})"),
-        ("conversation", f"{conversation.title or 'untitled'} (`{conversation.id}`)" if conversation else "a new one"),
+        ("conversation", f"{conversation.title or 'untitled'} (`{conversation.id}`)" if conversation else "new"),
         ("model", f"`{session.profile.spec}`, {session.window_status}"),
-        ("context", _context_status(report) if report else "nothing sent yet"),
+        ("context", _context_status(report) if report else "no requests yet"),
         ("memory", _memory_status(session)),
         *([("observing", observing)] if (observing := await asyncio.to_thread(_observing_status, session)) else ()),
         ("background", session.working or "nothing"),
@@ -110,7 +110,7 @@ def _upkeep_rows(session: Session) -> list[tuple[str, str]]:
 
 def _context_status(report: ContextReport) -> str:
     figures = f"{report.total_tokens:,} of {report.budget:,} tokens"
-    return f"{percent(report.filled)} ({figures}) in the last request; /context shows the next one"
+    return f"{percent(report.filled)} ({figures}) in the last request; /context shows the next request"
 
 
 def _observing_status(session: Session) -> str:
@@ -120,13 +120,13 @@ def _observing_status(session: Session) -> str:
         return ""
     spec, used, thrown_away = today
     most = session.config.observe.tokens_a_day
-    lost = f", {thrown_away:,} thrown away for what they invented" if thrown_away else ""
+    lost = f", {thrown_away:,} discarded because they contain invented facts" if thrown_away else ""
     trouble = session.jobs.model_observing.trouble
     if trouble is None:
         return f"`{visible(spec)}`, {used:,} of {most:,} tokens today{lost}"
     since = f"{trouble.since.astimezone():%Y-%m-%d %H:%M}"
     return (
-        f"`{visible(spec)}` makes no observations since {since}, the rules alone do: "
+        f"`{visible(spec)}` stopped making observations {since}; the rules still do: "
         f"{visible(trouble.reason).rstrip('.')}. {trouble.hint} {used:,} of {most:,} tokens today{lost}"
     )
 
@@ -178,38 +178,38 @@ async def _jobs(session: Session, rest: str) -> Outcome:
     verb, _, handle = rest.partition(" ")
     if verb == "stop" and handle:
         await asyncio.to_thread(session.commands.stop, handle.strip())
-        return TextResult(f"{visible(handle.strip())} has ended, with all that it started.")
+        return TextResult(f"Stopped {visible(handle.strip())} and its child processes.")
     if rest:
-        raise Misuse("Not understood", f"/jobs {visible(rest)}", "/jobs lists the commands, /jobs stop c1 ends one.")
+        raise Misuse("Not understood", f"/jobs {visible(rest)}", "/jobs lists the commands, /jobs stop c1 stops one.")
     commands = session.commands.listed()
     lines = [
         f"- {command.handle}: {command.ended or 'runs'}, {command.seconds:,.0f} s: "
         f"`` {visible_code_line(command.command)[:200].replace('``', '` `')} ``"
         for command in commands
     ]
-    return TextResult("\n".join(lines) or "No command was started in the background.")
+    return TextResult("\n".join(lines) or "No background commands.")
 
 
 async def _trust(session: Session, rest: str) -> Outcome:
     workspace, access = session.workspace, session.memory.access
     if rest not in {"", "yes"}:
         raise Misuse(
-            "Not understood", f"/trust {visible(rest)}", "/trust shows what is not in force; /trust yes trusts."
+            "Not understood", f"/trust {visible(rest)}", "/trust shows what is inactive; /trust yes trusts it."
         )
     if rest:
         from agent.services.trust import trust_workspace
 
         await asyncio.to_thread(trust_workspace, Workspace(workspace.root), session.config.environment)
     if workspace.is_read_only:
-        how = "trusted now" if rest else "open read-only. If it is yours: /trust yes"
+        how = "now trusted" if rest else "open read-only. If it is yours, run /trust yes"
         return TextResult(f"This workspace is {how}, then open the chat again.")
     if access and (changed := await asyncio.to_thread(access.changed)):
         names = ", ".join(f"`{visible(name)}`" for name in changed)
         return TextResult(
-            f"This workspace is trusted. New or changed since, and not in force: {names}. /trust yes allows them."
+            f"This workspace is trusted. New or changed since, and inactive: {names}. /trust yes activates them."
         )
-    later = "; changed settings and hooks hold from the next start" if rest else ""
-    return TextResult(f"This workspace is trusted, and all that it brings is in force{later}.")
+    later = "; changed settings and hooks apply from the next start" if rest else ""
+    return TextResult(f"This workspace is fully trusted{later}.")
 
 
 async def _init(session: Session, rest: str) -> Outcome:
@@ -219,23 +219,23 @@ async def _init(session: Session, rest: str) -> Outcome:
 
     project = session.instructions
     if rest not in ("", "--yes"):
-        raise Misuse("Not understood", f"/init takes no “{visible(rest)}”.", "There are /init and /init --yes.")
+        raise Misuse("Not understood", f"/init has no option “{visible(rest)}”.", "Use /init or /init --yes.")
     if not project.is_project:
-        raise Misuse("No project", f"{visible(str(project.root))} has no files of a project.", "Start in its folder.")
+        raise Misuse("No project", f"{visible(str(project.root))} contains no project files.", "Start in its folder.")
     if path := await asyncio.to_thread(project.existing):
         shown = visible(str(path))
-        raise Misuse("It has instructions", f"{shown} is the project's own, and stays.", "Edit it, or move it away.")
+        raise Misuse(
+            "Instructions exist already", f"{shown} already exists and is not changed.", "Edit it, or move it away."
+        )
     text = await asyncio.to_thread(first_instructions, project.root)
     target = visible(str(project.root / "AGENTS.md"))
     if not rest:
-        return TextResult(
-            f"`{target}` would begin with this. `/init --yes` writes it.\n\n~~~markdown\n{visible(text)}~~~"
-        )
+        return TextResult(f"Draft of `{target}`. `/init --yes` writes it.\n\n~~~markdown\n{visible(text)}~~~")
     refuse_read_only(session.workspace)
     change = FileChange(folder=project.root, path="AGENTS.md", expected=None, new=text.encode())
     await asyncio.to_thread(session.checkpoints.apply, [change], "", label="/init")
     await asyncio.to_thread(project.trust)
-    return TextResult(f"`{target}` is written, and the model reads it from the next message on.", changes_context=True)
+    return TextResult(f"Wrote `{target}`. The model reads it from the next message on.", changes_context=True)
 
 
 async def _exit(_session: Session, _rest: str) -> Outcome:
@@ -246,14 +246,15 @@ COMMANDS = (
     Command(
         name="model",
         aliases=("models",),
-        summary="List the models at hand, or speak to another.",
+        summary="List the available models, or switch to another.",
         usage="[SPEC|ADDRESS]",
-        keys="Enter uses the chosen model, t tests it, a adds a model or an address, e chooses the embedder, r looks "
-        "again, Esc leaves.",
+        keys="Enter uses the selected model, t tests it, a adds a model or an address, e sets the embedder, "
+        "r refreshes, Esc closes.",
         run=_model,
     ),
     Command(
         name="stats",
+        aliases=("cost", "usage"),
         summary="Count messages and tokens, and show what models cost.",
         keys="↑ ↓ choose a figure, whose chart is shown, Enter lists it by day, Esc leaves.",
         beside_turns=True,
@@ -261,23 +262,31 @@ COMMANDS = (
     ),
     Command(
         name="context",
+        aliases=("tokens",),
         summary="Show what the next request holds, layer by layer.",
         usage="[TEXT]",
-        keys="↑ ↓ choose, Enter opens the exact text of a layer, a zone or a part, a that of the whole request, Esc "
-        "leaves.",
+        keys="↑ ↓ choose, Enter opens the exact text of a layer, a zone or a part, a shows the whole "
+        "request, Esc closes.",
         beside_turns=True,
         run=_context,
     ),
-    Command(name="skill", summary="List the skills, or send a message with one.", usage="[NAME [TEXT]]", run=_skill),
+    Command(
+        name="skill",
+        summary="List the skills, or send a message with one.",
+        usage="[NAME [TEXT]]",
+        aliases=("skills", "agents"),
+        run=_skill,
+    ),
     Command(name="copy", summary="Copy the last answer, or the one N back.", usage="[N]", beside_turns=True, run=_copy),
     Command(
         name="status",
-        summary="Show the project, the mode, the conversation and the model.",
+        summary="Show the project, mode, conversation and model.",
         beside_turns=True,
         run=_status,
     ),
     Command(
         name="jobs",
+        aliases=("bashes", "tasks"),
         summary="List the background commands, or end one.",
         usage="[stop HANDLE]",
         beside_turns=True,
@@ -285,16 +294,16 @@ COMMANDS = (
     ),
     Command(
         name="trust",
-        summary="Show what of the workspace is not trusted and not in force, or trust it all.",
+        summary="Show what is untrusted in this workspace, or trust it.",
         usage="[yes]",
         beside_turns=True,
         run=_trust,
     ),
     Command(
         name="init",
-        summary="Draft an AGENTS.md for the project from its files, and write it if you say so.",
+        summary="Draft an AGENTS.md from the project's files, and write it if you confirm.",
         usage="[--yes]",
         run=_init,
     ),
-    Command(name="exit", summary="Leave. Everything is saved already.", aliases=("quit", "q"), run=_exit),
+    Command(name="exit", summary="Quit. Everything is already saved.", aliases=("quit", "q"), run=_exit),
 )

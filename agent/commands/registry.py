@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import difflib
+import os
+import re
 import unicodedata
 from typing import TYPE_CHECKING
 
@@ -11,6 +14,7 @@ from agent.commands import (
     checkpoints,
     clean,
     conversation,
+    custom,
     forget,
     imports,
     knowledge,
@@ -32,20 +36,21 @@ if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from memory.pages.types import OnPage
 
 
-async def _help(_session: Session, name: str) -> Outcome:
+async def _help(session: Session, name: str) -> Outcome:
+    await refresh(session)
     if name:
         named = find(name)
         if named is None:
-            raise Misuse("Unknown command", f"There is no command {name}.", "/help lists the commands.")
+            raise _unknown(name)
         return TextResult(f"`{named.signature}` — {named.summary}" + (f"\n\n{named.keys}" if named.keys else ""))
-    lines = [f"| `{_cell(command.short_signature)}` | {_cell(command.summary)} |" for command in _COMMANDS]
+    lines = [f"| `{_cell(command.short_signature)}` | {_cell(command.summary)} |" for command in all()]
     return TextResult("\n".join(["| command | what it does |", "|---|---|", *lines]))
 
 
 _COMMANDS: tuple[Command, ...] = (
     Command(
         name="help",
-        summary="List the commands, or say what one does.",
+        summary="List the commands, or explain one.",
         usage="[COMMAND]",
         aliases=("?",),
         beside_turns=True,
@@ -64,15 +69,27 @@ _COMMANDS: tuple[Command, ...] = (
     *permissions.COMMANDS,
     *mcp.COMMANDS,
     *screens.COMMANDS,
+    *custom.COMMANDS,
     *program.COMMANDS,
 )
 _NAMED = {name: command for command in _COMMANDS for name in (command.name, *command.aliases)}
 _BY_NAME = _NAMED | {name: _NAMED[command] for name, command in CHINESE_NAMES.items()}
 
 
+_custom: tuple[Command, ...] = ()  # of the session of this process, as last read
+_NAME = re.compile(r"/(?:[^\W\d_][\w:-]*|\?)")
+
+
+async def refresh(session: Session) -> None:
+    """Reads the custom commands (agent.commands.custom) of the session again."""
+    global _custom  # noqa: PLW0603 - a process has one session
+    commands = await asyncio.to_thread(custom.custom_commands, session) if session else ()
+    _custom = tuple(command for command in commands if command.name not in _BY_NAME)
+
+
 def all() -> tuple[Command, ...]:  # noqa: A001 - `registry.all()` is the face that screens read
-    """Every command, in the order of help."""
-    return _COMMANDS
+    """Every command, in the order of help; the custom ones last."""
+    return (*_COMMANDS, *_custom)
 
 
 def with_slash(text: str) -> str:
@@ -85,7 +102,14 @@ def with_slash(text: str) -> str:
 
 def find(name: str) -> Command | None:
     """The command with this name or alias, with or without its slash."""
-    return _BY_NAME.get(_typed(name))
+    typed = _typed(name)
+    return _BY_NAME.get(typed) or next((command for command in _custom if command.name == typed), None)
+
+
+def is_command(text: str) -> bool:
+    """Whether the text is a slash command, known or not. Text whose first word is or looks like a path is a message."""
+    name = text.split(maxsplit=1)[0] if text.startswith("/") else ""
+    return find(name) is not None or (bool(_NAME.fullmatch(name)) and not os.path.lexists(name))
 
 
 def _typed(name: str) -> str:
@@ -94,18 +118,20 @@ def _typed(name: str) -> str:
 
 def complete(prefix: str) -> tuple[Command, ...]:
     """Completions of `prefix`, best first: by name, by alias, then by letters in order."""
-    lowered = _typed(prefix)
-    ranks = [(rank, command) for command in _COMMANDS if (rank := _rank(command, lowered)) is not None]
+    typed = _typed(prefix)
+    ranks = [(rank, command) for command in all() if (rank := _rank(command, typed)) is not None]
     return tuple(command for _, command in sorted(ranks, key=lambda ranked: ranked[0]))
 
 
 async def run(session: Session, line: str) -> Outcome:
     """Runs `line` (`/recall e_12…`). An unknown command or a known failure gives CommandFailed and is never raised."""
-    name, _, rest = line.strip().partition(" ")
-    command = find(name)
-    if command is None:
-        return CommandFailed(_unknown(name))
+    name, rest = (*line.split(maxsplit=1), "", "")[:2]
     try:
+        if _typed(name) not in _BY_NAME:
+            await refresh(session)
+        command = find(name)
+        if command is None:
+            return CommandFailed(_unknown(name))
         return await command.run(session, rest.strip())
     except PalimpsestError as error:
         return CommandFailed(error)
@@ -128,10 +154,12 @@ NEAR = 0.65  # how alike two names must be for one to be suggested: `nosuch` is 
 
 
 def _unknown(name: str) -> Misuse:
-    lowered = _typed(name)
-    begun = [known for known in _BY_NAME if len(lowered) > 1 and known.startswith(lowered)]
-    similar = begun or difflib.get_close_matches(lowered, list(_BY_NAME), n=1, cutoff=NEAR)
-    hint = f"Did you mean /{_BY_NAME[similar[0]].name}?" if similar else "/help lists the commands."
+    typed = _typed(name)
+    by_name = {**_BY_NAME, **{command.name: command for command in _custom}}
+    begun = [known for known in by_name if len(typed) > 1 and known.startswith(typed)]
+    similar = begun or difflib.get_close_matches(typed, list(by_name), n=1, cutoff=NEAR)
+    hint = f"Did you mean /{by_name[similar[0]].name}?" if similar else "/help lists the commands."
+    hint += " A space before the slash sends it as a message."
     return Misuse("Unknown command", f"There is no command {name or '/'}.", hint)
 
 

@@ -81,7 +81,7 @@ class Cancelled(PalimpsestError):
     code = "cancelled"
 
     def __init__(self, what: str) -> None:
-        super().__init__("Cancelled", f"{what} was cancelled. Nothing was let go.")
+        super().__init__("Cancelled", f"{what} was cancelled. Nothing was changed.")
 
 
 class Suspended(Cancelled):
@@ -144,6 +144,7 @@ class OpenNamedScreen(Struct, frozen=True):
         "models",
         "permissions",
         "mcp",
+        "changes",
     ]
     text: str
     printed: Callable[[], Awaitable[Outcome]]

@@ -31,7 +31,7 @@ async def _settings(session: Session, name: str) -> Outcome:
 
 async def _keys(_session: Session, _rest: str) -> Outcome:
     async def printed() -> Outcome:
-        return TextResult("The keys belong to the screen: open the chat and press F1. `/help` lists the commands.")
+        return TextResult("Keys work only in the chat: open it and press F1. `/help` lists the commands.")
 
     return OpenNamedScreen("keys", "", printed)
 
@@ -50,12 +50,13 @@ def _settings_text(session: Session) -> str:
         if origin != "default"
     ]
     rest = f"`{PROGRAM} config show` lists every setting with its value."
-    return "\n".join([*lines, "", rest]) if lines else f"Every setting has its default. {rest}"
+    return "\n".join([*lines, "", rest]) if lines else f"All settings have their default values. {rest}"
 
 
 COMMANDS = (
     Command(
         name="theme",
+        aliases=("themes",),
         summary="Choose the colours; they are shown as you choose.",
         usage="[NAME]",
         beside_turns=True,
@@ -63,10 +64,11 @@ COMMANDS = (
     ),
     Command(
         name="settings",
+        aliases=("config",),
         summary="Show every setting, and change them.",
         usage="[NAME]",
         beside_turns=True,
         run=_settings,
     ),
-    Command(name="keys", summary="List the keys of the screen, and change them.", beside_turns=True, run=_keys),
+    Command(name="keys", summary="Show and change the keys.", beside_turns=True, run=_keys),
 )

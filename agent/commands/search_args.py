@@ -62,13 +62,13 @@ def parse_search(typed: str) -> ParsedSearch | None:
             options[_NUMBERS[name].field], needs_list = _number(name, value), True
         elif name in _NARROWING:
             if not value:
-                raise Misuse("Nothing named", f"/search --{name} needs a value.", f"/search --{name} VALUE words")
+                raise Misuse("Missing value", f"/search --{name} needs a value.", f"/search --{name} VALUE words")
             key = _NARROWING[name]
             options[key] = (*options.get(key, ()), value) if key in REPEATABLE else value
             filters.append(f'{name}:"{value}"')
         else:
             known = ", ".join(f"--{option}" for option in (*_NARROWING, *_NUMBERS, *_FLAGS) if option != "k")
-            raise Misuse("Unknown option", f"/search has no option --{name}.", f"It has {known} and -k.")
+            raise Misuse("Unknown option", f"/search has no option --{name}.", f"Options: {known} and -k.")
     if not last:
         return None
     terms = " ".join((text + typed[last:]).split())
@@ -95,7 +95,7 @@ async def search(session: Session, text: str) -> Outcome:
 async def _searched(session: Session, text: str) -> Outcome:
     """The hits as a list, for a face without a screen."""
     if not text:
-        raise Misuse("Nothing to search for", "/search needs words.", "/search the boiler's warranty")
+        raise Misuse("Nothing to search for", "/search needs a query.", "/search the boiler's warranty")
     parsed = filters_of(text)
     results = await asyncio.to_thread(lambda: session.memory.search.query(query_of_filters(parsed, session.clock)))
     return _hit_choices(results, text)
@@ -104,7 +104,7 @@ async def _searched(session: Session, text: str) -> Outcome:
 def _hit_choices(results: SearchResults, text: str) -> Outcome:
     items = tuple(Choice(hit.id, hit.snippet, f"{hit.citation} · {hit.trust.value}") for hit in results.hits)
     if not items:
-        return TextResult(f"Nothing is remembered about “{text}”." if text else "Nothing is remembered that fits.")
+        return TextResult(f"No results for “{text}”." if text else "No results.")
     return Choices(f"Found for “{text}”" if text else "Found", items, "/recall")
 
 
@@ -118,8 +118,8 @@ def help_markdown() -> str:
     """Help on the ways to search."""
     rows = "\n".join(f"| `/search {function.option}` | {function.sentence} |" for function in SEARCH_FUNCTIONS.values())
     return (
-        f"| | |\n|---|---|\n{rows}\n\nOptions may be typed as filters: `type:decision since:30d who:Anna`. "
-        '`"a phrase"` must stand as it is, `-word` is left out.'
+        f"| | |\n|---|---|\n{rows}\n\nOptions can be typed as filters: `type:decision since:30d who:Anna`. "
+        '`"a phrase"` matches exactly, `-word` excludes a word.'
     )
 
 
@@ -145,4 +145,4 @@ def _number(name: str, value: str) -> float:
     try:
         return _NUMBERS[name].type(value)
     except ValueError as error:
-        raise Misuse("No number", f"--{name} “{value}” is no number.", f"--{name} 5, for instance.") from error
+        raise Misuse("No number", f"--{name} “{value}” is not a number.", f"For example: --{name} 5") from error

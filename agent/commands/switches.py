@@ -15,10 +15,10 @@ if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from memory.records import Conversation
 
 _WHAT: Final = {
-    "use_memory": "earlier turns, recalled passages and MEMORY.md are in requests",
-    "read_compressed": "earlier turns are read as their summaries",
-    "use_compression": "each turn is summarised after its answer",
-    "recent_count": "so many of the last messages are read; 0 is all",
+    "use_memory": "requests include earlier messages, recalled passages and MEMORY.md",
+    "read_compressed": "earlier messages are replaced by their summaries",
+    "use_compression": "each turn is summarised after the answer",
+    "recent_count": "number of recent messages to include; 0 for all",
 }
 
 
@@ -51,10 +51,10 @@ async def _scope(session: Session, name: str) -> Outcome:
         await asyncio.to_thread(session.memory.conversations.set_label, conversation.seq, SCOPE, label)
         await session.branch.reload(conversation)
     scope = session.context.scope(session.conversation)
-    shown = f"“{visible_line(scope)}”" if scope else "the workspace's own"
+    shown = f"“{visible_line(scope)}”" if scope else "the workspace's default"
     return TextResult(
-        f"The scope of this conversation's memory is {shown}. Search and recall stay within it; `/search scope:all …` "
-        "searches every scope.",
+        f"The memory scope of this conversation is {shown}. Search and recall use only this scope; `/search "
+        "scope:all …` searches all scopes.",
         changes_context=bool(name),
     )
 
@@ -90,13 +90,13 @@ async def _begun(session: Session) -> Conversation:
 COMMANDS = (
     Command(
         name="switches",
-        summary="Show or set what this conversation reads of its past.",
+        summary="Show or set which parts of the history requests include.",
         usage="[NAME on|off|N|default]",
         run=_switches,
     ),
     Command(
         name="scope",
-        summary="Show or set the scope that search and recall stay within.",
+        summary="Show or set the scope of search and recall.",
         usage="[NAME|none|default]",
         run=_scope,
     ),

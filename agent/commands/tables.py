@@ -21,7 +21,7 @@ def report_markdown(report: ContextReport, labels: Mapping[str, str] = {}) -> st
     names of sources that are shown otherwise."""
     head = (
         f"**Context {percent(report.filled)}** — {report.total_tokens:,} of {report.budget:,} tokens "
-        f"(window {report.window:,}, {report.reserve:,} kept for the answer) · `{report.model}`"
+        f"(window {report.window:,}, {report.reserve:,} reserved for the answer) · `{report.model}`"
     )
     rows = ["| layer | tokens | budget | sources |", "|---|---:|---:|---|"]
     for layer in report.layers:
@@ -49,29 +49,29 @@ def savings_sentences(report: ContextReport) -> list[str]:
     sentences: list[str] = []
     if index := report.observations:
         sentences.append(
-            f"Working memory: {_counted(index.count, 'observation')} in the index, {index.tokens:,} tokens. Their "
-            f"notes are {index.detail:,} when recalled, and what they were made of {index.originals:,}."
+            f"Working memory: {_counted(index.count, 'observation')} in the index, {index.tokens:,} tokens. "
+            f"Recalled, the notes take {index.detail:,}, their sources {index.originals:,}."
         )
     if reduced := report.reduced:
         tools = Counter(item.tool for item in reduced if item.tool)
         named = ", ".join(f"{tool} {number:,}" for tool, number in tools.most_common(MOST_TOOLS))
         messages = sum(not item.tool for item in reduced)
-        parts = [f"{_counted(tools.total(), 'old tool result')} as a line each ({named})"] if tools else []
+        parts = [f"{_counted(tools.total(), 'old tool result')} shortened to a line each ({named})"] if tools else []
         parts += [f"{_counted(messages, 'older message')} without what was recalled"] if messages else []
         sentences.append(
-            f"Working set: {' and '.join(parts)}, {sum(item.after for item in reduced):,} tokens in place of "
-            f"{sum(item.before for item in reduced):,}. Their ids recall them."
+            f"Working set: {' and '.join(parts)}, {sum(item.after for item in reduced):,} tokens instead of "
+            f"{sum(item.before for item in reduced):,}. The model can recall them by id."
         )
     if pages := report.pages:
         sentences.append(
-            f"Pages in view: {pages.count:,}. They cost {pages.tokens:,} tokens and stand for {pages.stands_for:,} as "
-            f"text: {pages.saved:,} fewer in each request."
+            f"Pages in view: {pages.count:,}. They take {pages.tokens:,} tokens instead of "
+            f"{pages.stands_for:,} as text, saving {pages.saved:,} per request."
         )
     if archive := report.archive:
-        on_pages = f" of which {archive.on_pages:,} are seen on pages. The other {archive.out_of_view:,} are "
+        on_pages = f" {archive.on_pages:,} of them as pages in view. The other {archive.out_of_view:,} are "
         sentences.append(
-            f"Archive memory: {archive.tokens:,} tokens of older turns as they were sent, with what was recalled for "
-            f"them,{on_pages if archive.on_pages else ' '}out of view: what is recalled of them costs its tokens again."
+            f"Archive memory: {archive.tokens:,} tokens of older messages, including what was recalled for "
+            f"them,{on_pages if archive.on_pages else ' '}out of view: recalling them takes tokens again."
         )
     return sentences
 
@@ -79,7 +79,7 @@ def savings_sentences(report: ContextReport) -> list[str]:
 def observation_table(found: Sequence[StoredObservation]) -> str:
     """The observations in a Markdown table, or a sentence where there are none."""
     if not found:
-        return "There are no observations yet: they are made after turns that show, change or decide something."
+        return "No observations yet. They are made after turns that show, change or decide something."
     rows = [
         f"| {stored.id} | {stored.time:%Y-%m-%d} | {stored.observation.importance.mark} {stored.observation.type} "
         f"| {literal(stored.observation.title)} |"
@@ -91,7 +91,7 @@ def observation_table(found: Sequence[StoredObservation]) -> str:
 def version_table(rows: Sequence[VersionRow]) -> str:
     """The versions in a Markdown table, or a sentence where there are none."""
     if not rows:
-        return "There are no versions yet: each change of the notes, of AGENTS.md, of skills and the like makes one."
+        return "No versions yet. Each change of notes, AGENTS.md, skills and similar files makes one."
     lines = [
         f"| {row.version.number} | {row.when} | {row.who} | {literal(row.version.path)} | {row.change} "
         f"| {literal(row.version.reason)} |"
@@ -113,7 +113,7 @@ def preview_rows(outlook: CompactionPreview, label: str, focus: str = "") -> tup
     """Rows of a name and a sentence: what is archived, the pages, what is kept, the tokens saved."""
     freed = outlook.tokens_before - outlook.tokens_after
     pages = _counted(outlook.pages, "page")
-    named = (("keeps", f"first what is about “{focus}”"),) if focus else ()
+    named = (("keeps", f"focused on “{focus}”"),) if focus else ()
     named += (("label", label),) if label else ()
     return (
         ("leaves", f"{_leaving(outlook)}: {outlook.text_tokens:,} tokens of their own text"),

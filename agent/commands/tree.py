@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # a session loads every room; the list of commands must not
 MOST_COMPARED: Final = 12  # turns of each branch that a comparison lists
 MOST_HEADING: Final = 100  # characters of a day's line
 MARKS: Final = {"leaf": "◆", "current": "●", "other": "○"}
-LEGEND: Final = "◆ it goes on here · ● this branch · ○ another branch"
+LEGEND: Final = "◆ current position · ● this branch · ○ another branch"
 
 
 async def _tree(session: Session, rest: str) -> Outcome:
@@ -31,7 +31,7 @@ async def _tree(session: Session, rest: str) -> Outcome:
         return OpenPicker(level="turns", printed=lambda: _printed(session))
     if verb not in _VERBS:
         raise Misuse(
-            "Not understood", f"/tree {visible_line(verb)}", "/tree alone shows the tree; /help tree says more."
+            "Not understood", f"/tree {visible_line(verb)}", "/tree shows the tree; /help tree lists the actions."
         )
     if not argument:
         raise Misuse("No turn", f"/tree {verb} needs the id of a turn.", "/tree shows them.")
@@ -75,9 +75,7 @@ async def _go(session: Session, id_: str) -> Outcome:
     await asyncio.to_thread(session.memory.conversations.set_leaf, tree.conversation.seq, tip)
     await session.branch.settle()
     session.report = None
-    return SessionSwitched(
-        f"The conversation goes on with the branch of “{_short(turn)}”; the other branch stays.", branch=True
-    )
+    return SessionSwitched(f"Switched to the branch of “{_short(turn)}”; the other branch is kept.", branch=True)
 
 
 async def go_on_after(session: Session, id_: str) -> Outcome:
@@ -90,10 +88,10 @@ async def go_on_after(session: Session, id_: str) -> Outcome:
     if not turn.is_current:
         raise Misuse("Another branch", f"“{_short(turn)}” is not on this branch.", f"/tree go {turn.id}")
     if following is None:
-        return TextResult("The conversation goes on there already.")
+        return TextResult("The conversation is already there.")
     await _move_before(session, tree, following)
     return SessionSwitched(
-        f"The conversation goes on after “{_short(turn)}”; what followed stays on its own branch: "
+        f"The conversation continues after “{_short(turn)}”; what followed is kept on its own branch: "
         f"/tree go {following.id}",
         branch=True,
     )
@@ -115,8 +113,8 @@ async def _drop(session: Session, id_: str) -> Outcome:
     what = f"“{_short(turn)}” and {_counted(count - 1, 'turn')} after it" if count > 1 else f"“{_short(turn)}”"
     are = "are" if count > 1 else "is"
     return SessionSwitched(
-        f"{what} {are} out of the conversation; files stay as they are, and nothing is deleted from the disk. "
-        f"/tree restore {turn.id} takes it back.",
+        f"{what} {are} removed from the conversation. Files are not changed and nothing is deleted from "
+        f"disk. /tree restore {turn.id} undoes this.",
         branch=True,
         drops=True,
     )
@@ -137,7 +135,7 @@ async def _restore(session: Session, id_: str) -> Outcome:
     await asyncio.to_thread(session.memory.conversations.set_leaf, tree.conversation.seq, tree.tips[turn.id])
     await session.branch.settle()
     session.report = None
-    return SessionSwitched(f"“{_short(turn)}” is back, with what follows it.", branch=True)
+    return SessionSwitched(f"Restored “{_short(turn)}” and what follows it.", branch=True)
 
 
 async def _move_before(session: Session, tree: ConversationTree, turn: TurnNode) -> None:
@@ -171,7 +169,7 @@ async def _label(session: Session, rest: str) -> Outcome:
     turn = _turn(tree, id_)
     conversation = await asyncio.to_thread(set_turn_label, session.memory, tree.conversation.seq, turn.id, text)
     await session.branch.reload(conversation)
-    return TextResult(f"“{_short(turn)}” is labelled now." if text.strip() else f"“{_short(turn)}” has no label now.")
+    return TextResult(f"Labelled “{_short(turn)}”." if text.strip() else f"Removed the label of “{_short(turn)}”.")
 
 
 async def _prune(session: Session, id_: str) -> Outcome:
@@ -180,12 +178,12 @@ async def _prune(session: Session, id_: str) -> Outcome:
     tree = await load_tree(session)
     turn = _turn(tree, id_)
     if turn.is_current:
-        raise Misuse("The current branch", NOTHING_PRUNED, "/tree go ID goes to another branch first.")
+        raise Misuse("The current branch", NOTHING_PRUNED, "Switch to another branch first: /tree go ID")
     await asyncio.to_thread(set_pruned, session.memory, tree.conversation.seq, turn.id, pruned=not turn.is_pruned)
     await session.branch.reload(tree.conversation)
     if turn.is_pruned:
-        return TextResult(f"“{_short(turn)}” is in the tree again.")
-    return TextResult(f"“{_short(turn)}” and what follows it are not shown in the tree. Nothing is deleted.")
+        return TextResult(f"“{_short(turn)}” is shown in the tree again.")
+    return TextResult(f"“{_short(turn)}” and what follows it are now hidden in the tree. Nothing is deleted.")
 
 
 _VERBS = {"go": _go, "compare": _compare, "label": _label, "prune": _prune, "drop": _drop, "restore": _restore}
@@ -268,9 +266,9 @@ def _counted(number: int, singular: str) -> str:
 COMMANDS = (
     Command(
         name="tree",
-        summary="Show the conversation as a tree: go to a turn, branch, label, compare, prune.",
+        summary="Show the conversation tree: go to a turn, branch, label, compare, prune.",
         usage="[go|compare|label|prune|drop|restore ID …]",
-        keys="It opens the picker with the turns of the conversation; F1 lists its keys there.",
+        keys="Opens a picker with the turns of the conversation; F1 lists its keys.",
         run=_tree,
     ),
 )

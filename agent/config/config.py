@@ -72,7 +72,7 @@ def load_config(workspace: Workspace, environment: Mapping[str, str], flags: Map
     if reading.problems:
         first = reading.problems[0]
         others = f" ({len(reading.problems) - 1} more)" if len(reading.problems) > 1 else ""
-        hint = f"`{PROGRAM} config validate` lists what is wrong."
+        hint = f"`{PROGRAM} config validate` lists the errors."
         raise ConfigError("Configuration", first.location, first.sentence + others, hint)
     return reading
 
@@ -138,7 +138,7 @@ class _ConfigLayers:
             if variable in settings:
                 self.take(settings[variable], environment[variable], variable)
             else:
-                self.notices.append(f"{variable} is no setting{_nearest(variable, list(settings))}; it is ignored.")
+                self.notices.append(f"{variable} is not a setting{_nearest(variable, list(settings))}; it is ignored.")
 
     def take(self, setting: Setting, value: Any, where: str) -> None:
         try:

@@ -52,7 +52,7 @@ def _rewrite(path: Path, versions: Path, change: Callable[[str], str]) -> None:
         raw, text = b"", ""
     except OSError as error:
         problem = error.message if isinstance(error, PalimpsestError) else f"It cannot be read: {error.strerror}."
-        raise ConfigError("Not readable", str(path), problem, "Put a text file in its place.") from error
+        raise ConfigError("Not readable", str(path), problem, "Replace it with a text file.") from error
     except UnicodeDecodeError as error:
         raise ConfigError("Not text", str(path), "It is not UTF-8 text.", "Save it as UTF-8.") from error
     changed = change(text)
@@ -79,8 +79,8 @@ def parse_value(setting: Setting, text: str) -> Any:
         return value
     except (msgspec.ValidationError, BadYaml, UnicodeEncodeError) as error:  # half of a surrogate pair is no text
         part = wrong_part(setting, written, strict=False) if isinstance(error, msgspec.ValidationError) else ""
-        whole = f"“{text}” is no value of `{setting.name}`. It takes: {setting.type_name}."
-        raise NotAValue("Not a value", part or whole, f"`{PROGRAM} config show {setting.name}` says more.") from error
+        whole = f"“{text}” is not a valid value of `{setting.name}`. Use: {setting.type_name}."
+        raise NotAValue("Not a value", part or whole, f"See `{PROGRAM} config show {setting.name}`.") from error
 
 
 def set_in_text(text: str, name: str, value: Any, path: Path, sections: frozenset[str]) -> str:
@@ -107,12 +107,12 @@ def removed_from_text(text: str, name: str, path: Path, sections: frozenset[str]
     except ConfigError:  # caused by this change: the file itself was read above
         after = None
     if after != {key: value for key, value in before.items() if key != name}:
-        raise _not_changed(path, f"Open it and take `{name}` out by hand.")
+        raise _not_changed(path, f"Open it and remove `{name}` by hand.")
     return changed
 
 
 def _not_changed(path: Path, hint: str) -> ConfigError:
-    problem = "The file is written in a way that cannot be changed here without loss."
+    problem = "The file uses YAML that cannot be edited here without loss."
     return ConfigError("Not changed", str(path), problem, hint)
 
 

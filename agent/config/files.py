@@ -42,7 +42,7 @@ def read_values(path: Path, sections: frozenset[str], within: Path | None = None
     except FileNotFoundError:
         return []
     except UnreadableFile as error:
-        raise ConfigError("Not readable", str(path), f"{error}.", "Put a text file in its place.") from error
+        raise ConfigError("Not readable", str(path), f"{error}.", "Replace it with a text file.") from error
     return parse_values(text, path, sections)
 
 
@@ -52,8 +52,10 @@ def parse_values(text: str, path: Path, sections: frozenset[str]) -> list[Config
     if root is None:
         return []
     if not _is_mapping(root):
-        hint = f"`{PROGRAM} config schema` has the settings."
-        raise ConfigError("Not a configuration", f"{path}, line 1", "Settings are `name: value` lines.", hint)
+        hint = f"`{PROGRAM} config schema` lists the settings."
+        raise ConfigError(
+            "Not a configuration", f"{path}, line 1", "Settings are lines of the form `name: value`.", hint
+        )
     return list(_flat(root, "", path, sections))
 
 
@@ -71,12 +73,14 @@ def _flat(node: Any, prefix: str, path: Path, sections: frozenset[str]) -> Itera
     for key, value in node.value:
         line = key.start_mark.line + 1
         if key.id != "scalar":
-            hint = f"`{PROGRAM} config schema` has the settings."
-            raise ConfigError("Not a configuration", f"{path}, line {line}", "A setting's name is a word.", hint)
+            hint = f"`{PROGRAM} config schema` lists the settings."
+            raise ConfigError(
+                "Not a configuration", f"{path}, line {line}", "A setting's name must be a single word.", hint
+            )
         name = prefix + key.value
         if name in seen:
             raise ConfigError(
-                "Said twice", f"{path}, line {line}", f"“{name}” stands there twice.", "Keep one of them."
+                "Duplicate setting", f"{path}, line {line}", f"“{name}” is set twice.", "Keep one of them."
             )
         seen.add(name)
         if name in sections and _is_mapping(value):
@@ -98,7 +102,7 @@ def _constructed(node: Any, path: Path) -> Any:
 def _plain_problem(problem: str) -> str:
     """PyYAML's message, reworded where it is unclear."""
     if "'\\t'" in problem:
-        return "a tab stands where spaces are needed"
+        return "use spaces instead of a tab"
     return problem
 
 

@@ -17,7 +17,7 @@ _HINT = "Set the key in the environment: PALIMPSEST_OPENAI_KEY, or the provider'
 def refuse_secrets(setting: Setting, value: Any) -> None:
     """Raises Misuse where the value contains a key or a password: it would be shown, stored, and kept as a version."""
     if without_secrets(value, setting.name) != value:
-        raise Misuse("A secret in a setting", f"The value for `{setting.name}` holds a key or a password.", _HINT)
+        raise Misuse("A secret in a setting", f"The value for `{setting.name}` contains a key or a password.", _HINT)
 
 
 def without_secrets(value: Any, name: str = "") -> Any:

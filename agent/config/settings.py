@@ -41,8 +41,8 @@ class ScreenSettings(Struct, frozen=True, kw_only=True):
     pictures: Annotated[
         Literal["auto", "kitty", "sixel", "blocks", "off"],
         Meta(
-            description="How pictures are drawn: auto goes by the terminal, blocks are half blocks of colour, "
-            "off names them only."
+            description="How pictures are shown: auto depends on the terminal, blocks uses coloured half "
+            "blocks, off shows names only."
         ),
     ] = "auto"
     theme: str = "auto"
@@ -50,28 +50,29 @@ class ScreenSettings(Struct, frozen=True, kw_only=True):
     notify: Annotated[
         Literal["auto", "bell", "osc9", "osc777", "desktop", "off"],
         Meta(
-            description="How the terminal tells of an answer or a question while it has no focus: auto goes by the "
-            "terminal, osc9 and osc777 are its notifications, desktop is that of the system, off is silent."
+            description="Notification of answers and questions while the terminal is not focused: auto "
+            "depends on the terminal, osc9 and osc777 use its notifications, desktop those of the system, "
+            "off disables them."
         ),
     ] = "auto"
     vim_keys: bool = False
-    """Whether the prompt has the keys of Vim: Esc leads to normal mode, i and a back to typing."""
+    """Vim keys in the prompt: Esc enters normal mode, i and a insert mode."""
     reader: Annotated[
         Literal["auto", "on", "off"],
         Meta(
-            description="Whether the chat is lines for a screen reader: auto is on where ACCESSIBLE is set to anything "
-            "but 0; --screen-reader goes before it."
+            description="Plain-line chat for screen readers: auto turns it on if ACCESSIBLE is set and not "
+            "0; --screen-reader overrides it."
         ),
     ] = "auto"
     panel: Annotated[
         Literal["auto", "on", "off"],
         Meta(
-            description="The panel beside the conversation: auto shows it from 140 columns on, once there is something "
-            "to show; on from 100 columns on. F7 opens and closes it."
+            description="The side panel: auto shows it from 140 columns if it has content, on from 100 "
+            "columns. F7 toggles it."
         ),
     ] = "auto"
     keys: dict[str, str] = {}
-    """Keys of your own: `chat.search: alt+s` for an action that F1 names; commas between several keys."""
+    """Custom keys: `chat.search: alt+s`, with action names from F1 and commas between several keys."""
 
 
 GUARDED = "guarded"

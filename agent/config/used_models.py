@@ -64,11 +64,11 @@ class ProbeVerdict(Struct, frozen=True, kw_only=True):
         ways = {"native": "calls tools natively", "text": "calls tools in text"}
         parts = [
             ways.get(self.tools, "calls no tools"),
-            "answers a greeting plainly" if self.is_plain else "answers a greeting with JSON or tags",
+            "answers a greeting with plain text" if self.is_plain else "answers a greeting with JSON or tags",
             "reads the system message" if self.system else "ignores the system message",
             *(["repeats itself"] if self.repeats else []),
         ]
-        return f"Probed: it {', '.join(parts)}."
+        return f"Tested: it {', '.join(parts)}."
 
 
 class LearnedWindow(Struct, frozen=True):

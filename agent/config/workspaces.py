@@ -38,7 +38,7 @@ def prepare_workspace(workspace: Workspace, environment: Mapping[str, str]) -> t
     contains state and is not trusted.
     """
     if workspace.root.exists() and not workspace.root.is_dir():
-        raise Misuse("Not a folder", f"{workspace.root} is a file.", "Name a folder for the workspace.")
+        raise Misuse("Not a folder", f"{workspace.root} is a file.", "Choose a folder for the workspace.")
     is_new, trust = not workspace.brings_state, trust_store(environment)
     access = WorkspaceAccess.of(workspace, trust)
     try:
@@ -67,8 +67,8 @@ def renew_default_files(memory: "Memory") -> tuple[str, ...]:
             if memory.restorer.renew(name, before.decode(), now.decode()):
                 renewed.append(name)
     except (PalimpsestError, OSError) as error:
-        return (f"Default files of an earlier release could not be renewed: {error}",)
+        return (f"Default files of an earlier release could not be updated: {error}",)
     if not renewed:
         return ()
-    said = "you had not changed the default text, so the new one replaced it."
+    said = "the default text was unchanged, so it was updated."
     return (f"{', '.join(renewed)}: {said} `{PROGRAM} memory log {renewed[0]}` lists the versions.",)

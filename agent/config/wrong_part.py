@@ -25,15 +25,15 @@ def _first(kind: Any, value: Any, strict: bool) -> tuple[tuple[str, ...], str]:
         if bare.__struct_config__.forbid_unknown_fields:
             unknown = next((name for name in cast("dict[Any, Any]", value) if name not in fields), None)
             if unknown is not None:
-                return (f"`{unknown}`",), f"there is no such field. It takes: {', '.join(fields)}."
+                return (f"`{unknown}`",), f"unknown field. Allowed: {', '.join(fields)}."
         missing = next((field for name, field in fields.items() if field.required and name not in value), None)
         if missing is not None:
-            return (f"`{missing.encode_name}`",), f"the field is missing. It takes: {type_label(missing.type)}."
+            return (f"`{missing.encode_name}`",), f"missing field. Allowed: {type_label(missing.type)}."
     for step, part_kind, part in _parts(bare, value):
         if not _fits(part_kind, part, strict):
             steps, problem = _first(part_kind, part, strict)
             return (step, *steps), problem
-    return (), f"{SHORT_REPR.repr(value)} is no value. It takes: {type_label(kind)}."
+    return (), f"{SHORT_REPR.repr(value)} is not valid. Allowed: {type_label(kind)}."
 
 
 def _parts(kind: Any, value: Any) -> Iterator[tuple[str, Any, Any]]:

@@ -45,18 +45,18 @@ class OptionalLibrary(Struct, frozen=True):
 
 OPTIONAL = (
     OptionalLibrary("mlx_lm", "", "MLX models run on this machine"),
-    OptionalLibrary("mlx_vlm", "", "DeepSeek-OCR reads pictures that are not our own pages"),
-    OptionalLibrary("rapidocr", "rapidocr", "PP-OCR reads pictures that are not our own pages"),
-    OptionalLibrary("tesserocr", "tesseract", "Tesseract reads pictures that are not our own pages"),
-    OptionalLibrary("s3fs", "s3", "packs can live on S3"),
-    OptionalLibrary("sshfs", "ssh", "packs can live on a host over SSH"),
-    OptionalLibrary("zfec", "parity", "packs can keep parity"),
+    OptionalLibrary("mlx_vlm", "", "DeepSeek-OCR reads pictures other than archived pages"),
+    OptionalLibrary("rapidocr", "rapidocr", "PP-OCR reads pictures other than archived pages"),
+    OptionalLibrary("tesserocr", "tesseract", "Tesseract reads pictures other than archived pages"),
+    OptionalLibrary("s3fs", "s3", "packs can be stored on S3"),
+    OptionalLibrary("sshfs", "ssh", "packs can be stored on a host over SSH"),
+    OptionalLibrary("zfec", "parity", "packs can have parity data"),
     OptionalLibrary("onnxruntime", "embed", "ONNX models embed on this machine"),
-    OptionalLibrary("numkong", "embed", "vectors are compared at the speed of memory"),
+    OptionalLibrary("numkong", "embed", "vector search is faster"),
     OptionalLibrary("pypdfium2", "knowledge", "PDF files can be added to knowledge"),
     OptionalLibrary("docx", "knowledge", "Word documents can be added to knowledge"),
     OptionalLibrary("pptx", "knowledge", "slides can be added to knowledge"),
-    OptionalLibrary("keyring", "keyring", "keys of services are kept in the system's keyring"),
+    OptionalLibrary("keyring", "keyring", "service keys are stored in the system's keyring"),
     OptionalLibrary("mcp", "mcp", "MCP servers can give the model tools"),
 )
 """An engine's other requirements are checked in agent.doctor.model_checks."""
@@ -91,7 +91,7 @@ def _sqlite() -> CheckResult:
 def _workspace(workspace: Workspace, environment: Mapping[str, str]) -> Iterator[CheckResult]:
     if not workspace.is_workspace:
         yield CheckResult(
-            "workspace", "missing", f"{workspace.root} is no workspace yet.", f"`{PROGRAM} init` makes it one."
+            "workspace", "missing", f"{workspace.root} is not a workspace yet.", f"Create one with `{PROGRAM} init`."
         )
         return
     yield CheckResult("workspace", "ok", str(workspace.root))
@@ -116,7 +116,7 @@ def _trust(workspace: Workspace, environment: Mapping[str, str], ignored: Sequen
     trust = trust_store(environment).state(workspace, first_entry(workspace.database))
     notice = trust_notice(workspace, trust, ignored)
     if not notice:
-        return CheckResult("trust", "ok", "The workspace is trusted, and all that it brings is in force.")
+        return CheckResult("trust", "ok", "The workspace is fully trusted.")
     problem, _, _ = notice.partition(" If it is yours: " if not trust.trusted else " To allow it: ")
     return CheckResult("trust", "missing", problem, f"`{trust_command(workspace)}`")
 
@@ -176,7 +176,7 @@ def _store(workspace: Workspace) -> CheckResult:
         "store",
         "ok",
         f"{figures.entries:,} entries in {figures.conversations:,} conversations, {figures.pages:,} pages"
-        + (f"; {unanalysed:,} entries are analysed anew after each turn" if unanalysed else ""),
+        + (f"; {unanalysed:,} entries are being re-indexed after turns" if unanalysed else ""),
     )
 
 
@@ -191,7 +191,7 @@ def _packs(workspace: Workspace, settings: ArchiveSettings) -> CheckResult:
         return CheckResult("packs", "wrong", error.message, error.hint)
     finally:
         memory.close()
-    return CheckResult("packs", "ok", f"{settings.storage} answers; {len(names):,} files stand there and here.")
+    return CheckResult("packs", "ok", f"{settings.storage} responds; {len(names):,} files are stored there and here.")
 
 
 def _libraries() -> Iterator[CheckResult]:
@@ -206,7 +206,10 @@ def _libraries() -> Iterator[CheckResult]:
     if extras:
         names = ",".join(extras)
         yield CheckResult(
-            "extras", "missing", "This installs what is missing; leave out what you do not need.", install_extra(names)
+            "extras",
+            "missing",
+            "This installs everything missing; leave out what you do not need.",
+            install_extra(names),
         )
 
 
@@ -225,7 +228,11 @@ def _sandbox(workspace: Workspace, environment: Mapping[str, str]) -> CheckResul
         commands.close()
     if state.holds:
         return CheckResult("sandbox", "ok", sentence)
-    hint = "Install bubblewrap; without a sandbox, `auto` asks for each command." if sys.platform == "linux" else ""
+    hint = (
+        "Install bubblewrap; without a sandbox, `auto` needs confirmation for each command."
+        if sys.platform == "linux"
+        else ""
+    )
     return CheckResult("sandbox", "missing", sentence, hint)
 
 
@@ -252,6 +259,6 @@ def _models(environment: Mapping[str, str]) -> Iterator[CheckResult]:
         yield CheckResult(
             "model",
             "missing",
-            "No model server answers and no key is set; offline quotes from memory.",
+            "No model server responds and no key is set; offline answers quote from memory.",
             "Start Ollama, LM Studio or llama.cpp, or set a key.",
         )

@@ -31,17 +31,13 @@ def _server(server: ConfiguredServer, consents: ConsentStore, environment: Mappi
     if server.disabled:
         return CheckResult("mcp", "ok", f"{summary}; it is disabled.")
     if server.source is ServerSource.PROJECT and consents.answer(server) is not True:
-        return CheckResult(
-            "mcp", "missing", f"{summary}; this project's .mcp.json is not trusted to run it.", "`/mcp trust`"
-        )
+        return CheckResult("mcp", "missing", f"{summary}; this project's .mcp.json is not trusted.", "`/mcp trust`")
     try:
         spec = server_spec(server, environment)
     except InvalidServer as error:
         return CheckResult("mcp", "wrong", f"{title}: {error.message}", error.hint)
     if spec.command and shutil.which(spec.command, path=spec.env.get("PATH") or environment.get("PATH")) is None:
-        return CheckResult(
-            "mcp", "wrong", f"{summary}; there is no program {visible_line(spec.command)}.", "Install it."
-        )
+        return CheckResult("mcp", "wrong", f"{summary}; program {visible_line(spec.command)} not found.", "Install it.")
     if ignored := unknown_fields(server):
-        return CheckResult("mcp", "ok", f"{summary}; without effect here: {visible_line(', '.join(ignored))}.")
+        return CheckResult("mcp", "ok", f"{summary}; ignored here: {visible_line(', '.join(ignored))}.")
     return CheckResult("mcp", "ok", summary)

@@ -37,16 +37,18 @@ def ocr_findings(environment: Mapping[str, str]) -> Iterator[CheckResult]:
         yield _deepseek(environment)
     preferred = installed_engine()
     if preferred is None:
-        yield CheckResult("ocr", "missing", "No engine at hand reads pictures that are not our own pages.")
+        yield CheckResult("ocr", "missing", "No OCR engine is available for pictures other than archived pages.")
     else:
-        others = f"; also at hand: {', '.join(installed[1:])}" if installed[1:] else ""
-        yield CheckResult("ocr", "ok", f"{preferred.name} reads pictures that are not our own pages{others}.")
+        others = f"; also available: {', '.join(installed[1:])}" if installed[1:] else ""
+        yield CheckResult("ocr", "ok", f"{preferred.name} reads pictures other than archived pages{others}.")
 
 
 def _tesseract(environment: Mapping[str, str]) -> CheckResult:
     folder = find_data(environment)
     if folder is None:
-        return CheckResult("tessdata", "missing", "tesserocr is here, and no language data.", data_command())
+        return CheckResult(
+            "tessdata", "missing", "tesserocr is installed, but its language data is missing.", data_command()
+        )
     return CheckResult("tessdata", "ok", f"Tesseract reads {', '.join(languages_in(folder))} (data in {folder}).")
 
 
@@ -54,7 +56,10 @@ def _deepseek(environment: Mapping[str, str]) -> CheckResult:
     checkpoint = find_checkpoint("", environment)
     if checkpoint is None:
         return CheckResult(
-            "deepseek", "missing", "mlx-vlm is here, and no DeepSeek-OCR in LM Studio's folders or the hub's.", FETCH
+            "deepseek",
+            "missing",
+            "mlx-vlm is installed, but DeepSeek-OCR was not found in the folders of LM Studio or the hub.",
+            FETCH,
         )
     return CheckResult(
         "deepseek",
@@ -71,7 +76,7 @@ def embed_findings(workspace: Workspace, config: Config, environment: Mapping[st
     """Requests one vector from a server, within a second; a model in a folder is not loaded."""
     name = config.embed.embedder
     if name in {"", "none"}:
-        sentence = "No embedder is set: search goes by words."
+        sentence = "No embedder is set: keyword search only."
         yield CheckResult(
             "embedder", "missing", sentence, f"`{PROGRAM} models embed ollama:nomic-embed-text`, or another."
         )
@@ -90,13 +95,13 @@ def _embedder(name: str, config: Config, environment: Mapping[str, str]) -> Chec
     try:
         embedder = open_embedder(name, settings=settings, models=config.models, env=environment)
         if embedder is None:
-            return CheckResult("embedder", "missing", "No embedder is set: search goes by words.")
+            return CheckResult("embedder", "missing", "No embedder is set: keyword search only.")
         try:
-            privacy = "the texts leave this machine" if embedder.remote else "on this machine"
+            privacy = "texts leave this machine" if embedder.remote else "on this machine"
             if modules:
                 return CheckResult("embedder", "ok", f"{name}, {privacy}.")
             size = embedder.embed([as_made("ready")], query=True).shape[1]
-            return CheckResult("embedder", "ok", f"{name} answers with {size:,} numbers a text; {privacy}.")
+            return CheckResult("embedder", "ok", f"{name} responds with {size:,} dimensions; {privacy}.")
         finally:
             embedder.close()
     except PalimpsestError as error:
@@ -117,7 +122,5 @@ def _coverage(workspace: Workspace, config: Config) -> CheckResult:
         return CheckResult("vectors", "wrong", error.message, error.hint)
     sentence = f"{coverage.entries:,} of {coverage.of:,} entries have vectors"
     if coverage.serving:
-        return CheckResult("vectors", "ok", f"{sentence}; search goes by them, too.")
-    return CheckResult(
-        "vectors", "missing", f"{sentence}; search goes by words.", f"`{PROGRAM} models embed` makes them."
-    )
+        return CheckResult("vectors", "ok", f"{sentence}; search uses them.")
+    return CheckResult("vectors", "missing", f"{sentence}; keyword search only.", f"Run `{PROGRAM} models embed`.")

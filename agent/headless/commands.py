@@ -1,6 +1,5 @@
 """Slash commands without a screen: runs a command and prints its result."""
 
-import re
 from typing import Any
 
 from agent.cli import output
@@ -23,22 +22,12 @@ from agent.commands.results import (
 from agent.session import Session
 from foundation.errors import Misuse, PalimpsestError
 
-_COMMAND = re.compile(r"/[a-z]+\Z")
-
-
-def is_command(text: str) -> bool:
-    """Whether the text is a slash command rather than a message (a path, say)."""
-    first = text.split(maxsplit=1)[0] if text.strip() else ""
-    return bool(_COMMAND.match(first))
-
 
 async def run_command(session: Session, line: str, form: str) -> int | SendMessage:
     """Runs a command and prints its result; gives the exit status, or the message that it sends."""
     outcome = await registry.run(session, line)
     if isinstance(outcome, Proposal) and outcome.must_be_confirmed and not outcome.confirmed:
-        outcome = CommandFailed(
-            Misuse("Not confirmed", f"{outcome.title} Nobody can be asked here.", "Say --yes, too.")
-        )
+        outcome = CommandFailed(Misuse("Not confirmed", f"{outcome.title} It cannot be confirmed here.", "Add --yes."))
     if isinstance(outcome, Proposal):  # typed explicitly, and nobody can be asked
         with output.Progress(f"{outcome.unit}s") as progress:
             outcome = await registry.carry_out(outcome, progress)

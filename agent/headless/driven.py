@@ -12,7 +12,7 @@ from msgspec import Struct
 from agent import events
 from agent.cli import output
 from agent.cli.invocation import MOST_INPUT
-from agent.headless.commands import is_command
+from agent.commands.registry import is_command
 from agent.headless.event_json import question_object, request_object
 from agent.headless.formats import output_for
 from agent.headless.options import EXIT_STATUS, SIGNALS, Ending, HeadlessOptions
@@ -163,8 +163,8 @@ class _Driver:
                 if not text.strip():
                     raise BadLine("Nothing to answer", "The message has no text.", _KINDS)
                 if len(self._queue.waiting) >= MOST_WAITING:
-                    hint = "Wait for results before sending more."
-                    raise BadLine("Too many messages", f"{MOST_WAITING:,} messages wait already.", hint)
+                    hint = "Wait for results before sending more messages."
+                    raise BadLine("Too many messages", f"{MOST_WAITING:,} messages are already queued.", hint)
                 self._queue.add(text, skill, steers=steer and not is_command(text))
                 self._session.steer()
             case PermissionLine():
@@ -177,13 +177,15 @@ class _Driver:
     def _answer(self, line: PermissionLine) -> None:
         request = self._requests.pop(line.id, None)
         if request is None or request.done():
-            raise BadLine("No such request", f"No request for permission “{line.id}” waits.", "See permission_request.")
+            raise BadLine(
+                "No such request", f"No permission request “{line.id}” is pending.", "See permission_request."
+            )
         request.set_result(PermissionAnswer(line.granted, Scope(line.scope), line.reason))
 
     def _answer_question(self, line: AnswerLine) -> None:
         question = self._questions.pop(line.id, None)
         if question is None or question.done():
-            raise BadLine("No such question", f"No question “{line.id}” waits.", "See the lines of type question.")
+            raise BadLine("No such question", f"No question “{line.id}” is pending.", "See the lines of type question.")
         question.set_result(line.text)
 
     async def answer_permission(self, request: events.PermissionRequested) -> PermissionAnswer:
@@ -239,7 +241,7 @@ class _Driver:
 
 def _decoded(raw: bytes) -> InputLine:
     if len(raw) > MOST_INPUT:
-        raise BadLine("Too large", f"It has more than {MOST_INPUT:,} bytes, which is the most of a line.", _KINDS)
+        raise BadLine("Too large", f"The line is longer than the maximum of {MOST_INPUT:,} bytes.", _KINDS)
     try:
         return decode_json(raw, _DECODER)
     except msgspec.DecodeError as error:

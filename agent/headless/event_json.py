@@ -156,13 +156,13 @@ def narrate(event: SessionEvent) -> None:
         case events.WordsHidden() | events.Retrying() | events.ContextOverflowed():
             output.narrate(event.text)
         case events.Summarising():
-            output.narrate("Summarising older turns …")
+            output.narrate("Summarising older messages …")
         case events.Compacted(receipt=receipt) | events.ResultsReduced(receipt=receipt):
             output.narrate(receipt.text)
         case events.ToolStarted(summary=summary):
             output.narrate(f"Tool: {summary}")
         case events.VersionMade():
-            output.narrate(f"{event.text}. `{PROGRAM} memory undo` takes it back.")
+            output.narrate(f"{event.text}. `{PROGRAM} memory undo` undoes it.")
         case events.PermissionDenied(reason=reason):
             output.narrate(f"Not done: {reason}")
         case _:

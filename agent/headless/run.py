@@ -9,8 +9,9 @@ from typing import NamedTuple, Protocol
 
 from agent import events
 from agent.cli import output
+from agent.commands.registry import is_command
 from agent.events import SessionEvent
-from agent.headless.commands import is_command, run_command
+from agent.headless.commands import run_command
 from agent.headless.event_json import permission_object
 from agent.headless.formats import TurnOutput, output_for
 from agent.headless.options import EXIT_STATUS, SIGNALS, Ending, HeadlessOptions
@@ -208,7 +209,7 @@ class HeadlessRunner:
 
     async def _permission(self, request: events.PermissionRequested, turn_output: TurnOutput) -> None:
         if self._face is None or self.is_over:
-            output.narrate(f"Declined, because nobody can be asked: {request.action.summary}")
+            output.narrate(f"Declined, because it cannot be confirmed here: {request.action.summary}")
             if not request.answer.done():
                 request.answer.set_result(PermissionAnswer(False, attended=False))
             return
@@ -237,7 +238,9 @@ class HeadlessRunner:
         except asyncio.CancelledError:
             if not request.answer.cancelled():
                 raise
-            raise NotSent("Stopped", "The message was not sent: it was stopped at the question on a file.") from None
+            raise NotSent(
+                "Stopped", "The message was not sent: the question about an attached file was not answered."
+            ) from None
         finally:
             self._attaching = None
 
@@ -252,7 +255,7 @@ class HeadlessRunner:
         if self._face is not None and not self.is_over:
             words = await self._face.answer_question(asked)
         if words is None:
-            output.narrate(f"Not answered, because nobody is there: {asked.question.text}")
+            output.narrate(f"Not answered, because no user is present: {asked.question.text}")
         if not asked.answer.done():  # stopping the turn leaves it unanswered
             asked.answer.set_result(words)
 
@@ -313,13 +316,13 @@ def _apply(session: Session, options: HeadlessOptions) -> None:
 
 def _calls_limit(reached: events.CallLimitReached, options: HeadlessOptions) -> Limit:
     if reached.repeated:
-        return Limit("repeated_calls", f"{reached.sentence} That ends the run.")
+        return Limit("repeated_calls", f"{reached.sentence} The run stops here.")
     where = "tools.most_calls" if options.limits.calls is None else "--max-calls"
-    return Limit("calls", f"The model made {reached.made:,} tool calls and asks for more; that is the most ({where}).")
+    return Limit("calls", f"The model made {reached.made:,} tool calls, the maximum ({where}), and wants more.")
 
 
 def _time_limit(options: HeadlessOptions) -> Limit:
-    return Limit("seconds", f"The run took {options.seconds:g} seconds, which are the most.")
+    return Limit("seconds", f"The run took {options.seconds:g} seconds, the maximum.")
 
 
 async def _from_knowledge(session: Session, text: str) -> tuple[tuple[RecalledSpan, ...], tuple[Attachment, ...]]:
@@ -382,9 +385,9 @@ class _WaitingNotice:
 
     def _write_notice(self) -> None:
         self._is_written = True
-        known = "the server reports nothing"
+        known = "the server reports no progress"
         if figures := self._progress.figures:
-            known = f"the prompt has {figures} to read, and {known}"
+            known = f"the prompt has {figures} tokens to read; {known}"
             if self._progress.is_reported:
                 known = ", ".join(filter(None, (f"the server has read {figures} tokens", self._progress.left())))
-        output.narrate(f"No word of the answer in {NOTICE_AFTER_S:g} s; {known}. Ctrl+C stops it.")
+        output.narrate(f"No output for {NOTICE_AFTER_S:g} s; {known}. Ctrl+C stops.")

@@ -20,7 +20,7 @@ from models.messages import RecalledSpan, Usage
 _ENDED: Final[dict[str, str]] = {
     StopReason.LENGTH: "The answer was cut off at the length limit.",
     StopReason.CUT_CALL: "No tool ran: the answer was cut off at the length limit, within a tool call.",
-    StopReason.FILTERED: "The service's filter ended the answer.",
+    StopReason.FILTERED: "The answer was stopped by the service's content filter.",
 }
 
 
@@ -58,7 +58,7 @@ class Denials:
             return ""
         ways = list(dict.fromkeys(map(_way_to_allow, self._denied)))
         actions = "1 action was" if len(self._denied) == 1 else f"{len(self._denied)} actions were"
-        return "\n".join([f"{actions} not permitted. What would change that:", *(f"  {way}" for way in ways)])
+        return "\n".join([f"{actions} not permitted. To permit:", *(f"  {way}" for way in ways)])
 
 
 class TurnTotals:
@@ -177,7 +177,7 @@ def _way_to_allow(denial: events.PermissionDenied) -> str:
     if decision and decision.verdict is Verdict.DENY:
         return f"{action.summary}: with another --mode"
     if decision and decision.asks_always:
-        return f"{action.summary}: a yes from the program that drives --input-format stream-json, or on screen"
+        return f"{action.summary}: confirmation by the program using --input-format stream-json, or on screen"
     flags = [f"--allow {shlex.quote(rule.text)}" for rule in offered_rules(action)[:1]]
     return " or ".join(["--mode edit,", *flags] if action.access is Access.EDIT and flags else flags or ["--mode edit"])
 

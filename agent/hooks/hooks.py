@@ -175,7 +175,7 @@ class SessionHooks:
         texts: list[str] = []
         for result in self._run(event, matchers, fields, matched):
             if result.exit == _BLOCKED:
-                self._note(f"A hook of {event} objects, and the message is sent all the same: {_line(result.stderr)}")
+                self._note(f"A {event} hook objected, but the message is sent anyway: {_line(result.stderr)}")
             elif output := self._parsed(result):
                 texts.append(output.hookSpecificOutput.additional_context or output.additionalContext)
             else:
@@ -209,9 +209,9 @@ class SessionHooks:
         results: list[HookResult] = []
         for hook in self._matching(matchers, matched):
             if script := self.scripts.changed(hook):
-                reason = f"{script} changed since it was trusted, so the hook that runs it is off"
+                reason = f"{script} changed since it was trusted, so its hook is disabled"
                 again = own_command("trust", str(self._folder))
-                self._note(f"{reason}: `{_line(hook.command)}`. To have it run from the next session on: `{again}`.")
+                self._note(f"{reason}: `{_line(hook.command)}`. To enable it from the next session: `{again}`.")
                 specific = {"permissionDecision": "ask", "permissionDecisionReason": f"{reason}."}
                 output = msgspec.json.encode({"hookSpecificOutput": specific}).decode()
                 results += [HookResult(0, output)] if event == "PreToolUse" else []
@@ -233,7 +233,7 @@ class SessionHooks:
                 if matcher.matcher in {"", "*"} or any(re.fullmatch(matcher.matcher, each) for each in names):
                     found |= {hook.command: hook for hook in matcher.hooks}
             except re.error as error:
-                self._note(f"The hook matcher `{_line(matcher.matcher)}` is no regular expression: {error}.")
+                self._note(f"The hook matcher `{_line(matcher.matcher)}` is not a valid regular expression: {error}.")
         return list(found.values())
 
     def _call(self, call: ToolCall) -> dict[str, Any]:

@@ -42,16 +42,16 @@ class HookSettings(
     """Commands that run at points of a session. Those of the user and of a trusted workspace all run."""
 
     session_start: HookList = ()
-    """Commands before the first message of a conversation; what they print goes with that message."""
+    """Commands run before the first message of a conversation; their output is added to the message."""
     user_prompt_submit: HookList = ()
-    """Commands before each message; what they print goes with it."""
+    """Commands run before each message; their output is added to it."""
     pre_tool_use: HookList = ()
-    """Commands before each tool call. They may deny it."""
+    """Commands run before each tool call. They can deny it."""
     post_tool_use: HookList = ()
-    """Commands after each tool call."""
+    """Commands run after each tool call."""
     pre_compact: HookList = ()
-    """Commands before older turns are archived."""
+    """Commands run before older messages are archived."""
     stop: HookList = ()
-    """Commands after each answer."""
+    """Commands run after each answer."""
     session_end: HookList = ()
-    """Commands when the session closes."""
+    """Commands run when the session closes."""

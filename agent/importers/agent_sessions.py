@@ -15,6 +15,10 @@ from models.messages import Role
 
 CALLS: Final = "tool_calls"
 MAX_TITLE: Final = 80  # characters
+Tool = tuple[dict[str, str], str, bool]
+"""A call, its output, and whether it failed."""
+AGENT: Final = "agent"
+"""The speaker of the messages that the main agent writes to a subagent."""
 _NETWORK_TOOLS: Final = ("WebFetch", "WebSearch", "web_search", "web_search_call")
 PROBED_LINES: Final = 50  # lines that are read to detect the format
 PROBED_BYTES: Final = 4 * 2**20
@@ -34,7 +38,7 @@ def events(lines: Iterable[bytes | LineTooLong]) -> Iterator[tuple[str, dict[str
 
 
 def agent_format(lines: Iterable[bytes | LineTooLong]) -> str:
-    """`codex` or `claude-code` by the first lines of a JSONL file; "" for another."""
+    """`codex`, `claude-code` or `gemini` by the first lines of a JSONL file; "" for another."""
     for number, event in enumerate(events(lines)):
         if number >= PROBED_LINES:
             break
@@ -45,6 +49,8 @@ def agent_format(lines: Iterable[bytes | LineTooLong]) -> str:
                 return "codex"
             case {"type": "user" | "assistant", "sessionId": str(), "message": {"role": _}}:
                 return "claude-code"
+            case {"sessionId": str(), "projectHash": str()}:
+                return "gemini"
             case {"text": str()}:
                 return ""
             case _:
@@ -81,6 +87,21 @@ def merged(first: ImportRecord, second: ImportRecord) -> ImportRecord:
         text="\n\n".join(text for text in (first.text, second.text) if text),
         meta=first.meta | ({CALLS: calls} if calls else {}),
     )
+
+
+def with_results(record: ImportRecord, model: str, tools: Iterable[Tool]) -> Iterator[ImportRecord]:
+    """The message with the calls of its tools, then their results in a chain. Nothing for an empty message."""
+    tools = list(tools)
+    calls = [call for call, _, _ in tools]
+    meta = ({"model": model} if model else {}) | ({CALLS: calls} if calls else {})
+    if record.text or calls:
+        yield structs.replace(record, meta=meta)
+    parent = record.id
+    for number, (call, output, failed) in enumerate(tools):
+        fields = result_fields(call["id"], call["name"], failed=failed)
+        result = structs.replace(record, id=f"{record.id}-{number}", parent=parent, text=output)
+        yield result_of(result, fields)
+        parent = result.id
 
 
 def title_of(text: str) -> str:

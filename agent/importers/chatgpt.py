@@ -1,7 +1,7 @@
 """ChatGPT's data export: `conversations.json`, each conversation a tree of nodes under `mapping`. Branches are kept."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Final
 
 from agent.importers.record import (
     BadRecord,
@@ -12,12 +12,25 @@ from agent.importers.record import (
     as_object,
     as_string,
 )
+from agent.importers.skipped import Skipped, SkipReason
 from agent.importers.timestamps import parse_time
+from foundation.bounded_json import BadJson, load_json
 from models.messages import Role
 
 ROLES = {role.value: role for role in Role}
-INTERNAL_CONTENT = frozenset({"thoughts", "reasoning_recap", "model_editable_context", "user_editable_context"})
+_INTERNAL: Final = {
+    "thoughts": SkipReason.REASONING,
+    "reasoning_recap": SkipReason.REASONING,
+    "model_editable_context": SkipReason.METADATA,
+    "user_editable_context": SkipReason.METADATA,
+}
 """Content types of the service's internal notes, which are not shown as messages."""
+_LEFT_OUT: Final = _INTERNAL | dict.fromkeys(
+    ("message", "text", "code", "multimodal_text", "execution_output"), SkipReason.EMPTY
+)
+_AUDIO: Final = ("audio_asset_pointer", "real_time_user_audio_video_asset_pointer")
+_CANVAS: Final = "canmore."
+"""Begins the names of the tools that write a canvas."""
 
 
 def read_chatgpt(conversations: Iterable[Any]) -> Iterator[ParsedRecord]:
@@ -50,7 +63,7 @@ class _Tree:
         for key, parent in self._parents_first():
             ancestor = ancestors.get(parent, "")
             record = self._record(key, ancestor)
-            ancestors[key] = key if record is not None else ancestor
+            ancestors[key] = key if isinstance(record, ImportRecord) else ancestor
             if record is not None:
                 yield record
         leaf = ancestors.get(as_string(self._conversation.get("current_node")), "")
@@ -74,18 +87,22 @@ class _Tree:
     def _children(self, key: str) -> list[str]:
         return [child for child in as_list(self._nodes[key].get("children")) if isinstance(child, str)]
 
-    def _record(self, key: str, parent: str) -> ImportRecord | None:
+    def _record(self, key: str, parent: str) -> ImportRecord | Skipped | None:
         message = as_object(self._nodes[key].get("message"))
-        metadata = as_object(message.get("metadata"))
-        content = as_object(message.get("content"))
-        text = content_text(content)
-        if metadata.get("is_visually_hidden_from_conversation") or not text.strip():
+        metadata, author = as_object(message.get("metadata")), as_object(message.get("author"))
+        if not message:
             return None
-        author = as_object(message.get("author"))
+        kind = as_string(as_object(message.get("content")).get("content_type")) or "message"
+        location = f"{self._place}, message {key}"
+        if metadata.get("is_visually_hidden_from_conversation") or as_string(author.get("name")).startswith(_CANVAS):
+            return Skipped(location, as_string(author.get("name")) or kind, SkipReason.METADATA)
+        text = _message_text(message)
+        if not text.strip():
+            return Skipped(location, kind, _LEFT_OUT.get(kind, SkipReason.UNKNOWN))
         role = ROLES.get(as_string(author.get("role")), Role.USER)
         model = as_string(metadata.get("model_slug"))
         return ImportRecord(
-            location=f"{self._place}, message {key}",
+            location=location,
             conversation=self._id,
             id=key,
             text=text,
@@ -99,9 +116,30 @@ class _Tree:
         )
 
 
+def _message_text(message: dict[str, Any]) -> str:
+    """The text of a message; the document of a canvas; the names of its files where it has no text."""
+    text = content_text(as_object(message.get("content")))
+    if as_string(message.get("recipient")).startswith(_CANVAS):
+        text = _canvas_text(text)
+    files = [as_object(file) for file in as_list(as_object(message.get("metadata")).get("attachments"))]
+    return text if text.strip() else "\n".join(f"[file: {as_string(file.get('name')) or 'unnamed'}]" for file in files)
+
+
+def _canvas_text(text: str) -> str:
+    """The document that a call writes into a canvas: whole, its new parts, or the comments on it."""
+    try:
+        fields = as_object(load_json(text))
+    except BadJson:
+        return text
+    changes = map(as_object, [*as_list(fields.get("updates")), *as_list(fields.get("comments"))])
+    parts = [fields.get("content"), *(change.get("replacement") or change.get("comment") for change in changes)]
+    document = "\n\n".join(part for part in map(as_string, parts) if part)
+    return f"[canvas: {as_string(fields.get('name')) or 'unnamed'}]\n{document}" if document else text
+
+
 def content_text(content: dict[str, Any]) -> str:
     """A message's text parts; pictures and audio as placeholders."""
-    if content.get("content_type") in INTERNAL_CONTENT:
+    if content.get("content_type") in _INTERNAL:
         return ""
     parts = as_list(content.get("parts")) or [content.get("text"), content.get("result")]
     return "\n".join(text for part in parts if (text := _part(part)))
@@ -111,14 +149,12 @@ def _part(part: Any) -> str:
     match part:
         case str():
             return part
-        case {"content_type": "audio_transcription", "text": str(text)}:
-            return text
         case {"content_type": "image_asset_pointer"}:
             return "[image]"
-        case {"content_type": "audio_asset_pointer" | "real_time_user_audio_video_asset_pointer"}:
-            return "[audio]"
         case {"text": str(text)}:
             return text
+        case {"content_type": str(kind)}:
+            return "[audio]" if kind in _AUDIO else f"[{kind}]"
         case _:
             return ""
 

@@ -1,5 +1,6 @@
 """Detection of a file's format, and streaming of its entries."""
 
+import re
 import zipfile
 import zlib
 from collections.abc import Generator, Iterator
@@ -10,13 +11,16 @@ from typing import Any, BinaryIO, cast
 from agent.importers.agent_sessions import PROBED_BYTES, agent_format
 from agent.importers.chatgpt import read_chatgpt
 from agent.importers.chunks import holds_chunks, read_chunks
-from agent.importers.claude import read_claude
+from agent.importers.claude import knowledge_documents, knowledge_file, read_claude
 from agent.importers.claude_code import read_claude_code
 from agent.importers.codex import read_codex
-from agent.importers.json_array import NotAnArray, objects
+from agent.importers.gemini import read_gemini, read_gemini_object
+from agent.importers.json_array import NotAnArray, UnknownFormat, objects
 from agent.importers.jsonl import bounded_lines, read_jsonl
-from agent.importers.record import ParsedRecord
+from agent.importers.opencode import is_storage, read_opencode, read_storage
+from agent.importers.record import ParsedRecord, as_object
 from agent.importers.settings import ImportSettings
+from agent.importers.skipped import Skipped, SkipReason
 from foundation.files import open_for_reading, resolve_path
 
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)  # RuntimeError: encrypted
@@ -25,7 +29,19 @@ MAX_EXPORT_BYTES = 4 * 2**30
 MAX_RATIO = 100  # compression ratio; that of exports is 4 to 12
 
 
-_LINE_READERS = {"jsonl": read_jsonl, "claude-code": read_claude_code, "codex": read_codex}
+_LINE_READERS = {"jsonl": read_jsonl, "claude-code": read_claude_code, "codex": read_codex, "gemini": read_gemini}
+_FIRST_KEYS = {
+    ("mapping",): "chatgpt",
+    ("chat_messages",): "claude",
+    ("sessionId", "messages"): "gemini",
+    ("info", "messages"): "opencode",
+    ("text",): "jsonl",
+    ("docs",): "claude",
+    ("conversations_memory",): "claude",
+}
+"""Keys of a file's first object, and its format."""
+_METADATA = (".json", ".html", ".txt", ".md")
+_OBJECT_READERS = {"gemini": read_gemini_object, "opencode": read_opencode}
 
 
 def read_file(path: Path, form: str | None, limits: ImportSettings | None = None) -> Iterator[ParsedRecord]:
@@ -35,6 +51,14 @@ def read_file(path: Path, form: str | None, limits: ImportSettings | None = None
     if form == "chunks":
         yield from read_chunks(path, limits)
         return
+    if form == "opencode" and is_storage(resolve_path(path)):
+        yield from read_storage(resolve_path(path))
+        return
+    if form in _OBJECT_READERS and path.suffix == ".json":
+        with _conversations(path, limits) as sessions:
+            for session in sessions:
+                yield from _OBJECT_READERS[form](as_object(session), path.stem)
+        return
     if (reader := _LINE_READERS.get(form)) is not None:
         with open_for_reading(resolve_path(path)) as stream:
             yield from reader(bounded_lines(stream, limits.line), path.stem)
@@ -42,12 +66,32 @@ def read_file(path: Path, form: str | None, limits: ImportSettings | None = None
     of_export = read_chatgpt if form == "chatgpt" else read_claude
     with _conversations(path, limits) as conversations:
         yield from of_export(conversations)
+    yield from _other_members(path)
+
+
+def read_knowledge(path: Path, limits: ImportSettings) -> Iterator[tuple[str, str]]:
+    """Name and text of each document, instruction and memory in an export of Claude."""
+    with _conversations(path, limits) as items:
+        for item in map(as_object, items):
+            if knowledge_file(item):
+                yield from knowledge_documents(item)
+
+
+def _other_members(path: Path) -> Iterator[Skipped]:
+    """What a zip holds besides conversations and knowledge."""
+    with open_for_reading(resolve_path(path)) as stream:
+        if zipfile.is_zipfile(stream):
+            for name in zipfile.ZipFile(stream).namelist():
+                if not name.endswith("/") and not _holds_conversations(name) and not _holds_knowledge(name):
+                    suffix = Path(name).suffix.lower()
+                    kind = Path(name).name if suffix == ".json" else f"{suffix or 'other'} file"
+                    yield Skipped(name, kind, SkipReason.METADATA if suffix in _METADATA else SkipReason.MEDIA)
 
 
 def detect(path: Path, limits: ImportSettings | None = None) -> str:
     """The format by the file's name and beginning: one of FORMATS. Raises NotAnArray for another."""
-    if holds_chunks(resolve_path(path)):
-        return "chunks"
+    if holds_chunks(resolve_path(path)) or is_storage(resolve_path(path)):
+        return "chunks" if holds_chunks(resolve_path(path)) else "opencode"
     with open_for_reading(resolve_path(path)) as stream:
         if not zipfile.is_zipfile(stream):
             stream.seek(0)
@@ -56,19 +100,15 @@ def detect(path: Path, limits: ImportSettings | None = None) -> str:
                 stream.seek(0)
                 return agent_format(bounded_lines(stream, PROBED_BYTES)) or "jsonl"
     with _conversations(path, limits or ImportSettings()) as conversations:
-        match next(iter(conversations), None):
-            case {"mapping": _}:
-                return "chatgpt"
-            case {"chat_messages": _}:
-                return "claude"
-            case {"text": _}:
-                return "jsonl"
-            case _:
-                raise NotAnArray(
-                    "Unknown format",
-                    f"{path} is neither JSONL, nor an export of ChatGPT or Claude, nor a chunk.",
-                    "Name it with --from.",
-                )
+        first = as_object(next(iter(conversations), None))
+        for keys, form in _FIRST_KEYS.items():
+            if first.keys() >= {*keys}:
+                return form
+        raise UnknownFormat(
+            "Unknown format",
+            f"{path} is no export of ChatGPT or Claude, no session of a coding agent, no chunk and no JSONL.",
+            "Name it with --from.",
+        )
 
 
 @contextmanager
@@ -90,9 +130,9 @@ def _conversations(path: Path, limits: ImportSettings) -> Generator[Iterator[Any
 @contextmanager
 def _archive_members(path: Path, stream: BinaryIO, limits: ImportSettings) -> Generator[Iterator[Any]]:
     with zipfile.ZipFile(stream) as archive:
-        names = [name for name in archive.namelist() if _holds_conversations(name)]
-        if not names:
-            raise NotAnArray("No conversations", f"{path} holds no conversations.json.", "Is it the whole export?")
+        names = [name for name in archive.namelist() if _holds_conversations(name) or _holds_knowledge(name)]
+        if not any(map(_holds_conversations, names)):
+            raise UnknownFormat("No conversations", f"{path} holds no conversations.json.", "Is it the whole export?")
         _refuse_bomb(path, [archive.getinfo(name) for name in names])
         yield _from_zip(archive, sorted(names), limits)
 
@@ -125,3 +165,10 @@ def _from_zip(archive: zipfile.ZipFile, names: list[str], limits: ImportSettings
 def _holds_conversations(name: str) -> bool:
     last = name.rsplit("/", 1)[-1]
     return last.startswith("conversations") and last.endswith(".json") and not name.startswith("__MACOSX")
+
+
+def _holds_knowledge(name: str) -> bool:
+    return (
+        not name.startswith("__MACOSX")
+        and re.search(r"(?:^|/)(?:(?:projects|memories)|projects/[^/]+)\.json$", name) is not None
+    )

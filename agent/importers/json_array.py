@@ -23,6 +23,10 @@ class NotAnArray(PalimpsestError):
     code = "import"
 
 
+class UnknownFormat(NotAnArray):
+    """The file is of none of the formats that are imported."""
+
+
 def objects(stream: BinaryIO, name: str, largest: int = MAX_OBJECT_CHARS) -> Iterator[Any]:
     """Each element of the array, or a single object. Raises NotAnArray with the offset."""
     buffer = _Buffer(stream, name, largest)

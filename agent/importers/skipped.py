@@ -21,6 +21,7 @@ OTHER: Final = "other"
 class SkipReason(StrEnum):
     """Why a record is not imported. UNKNOWN: the reader does not know its kind, which is named to the user."""
 
+    KNOWLEDGE = "knowledge"
     METADATA = "metadata"
     REASONING = "reasoning"
     MEDIA = "media"

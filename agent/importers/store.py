@@ -9,7 +9,7 @@ from agent.importers.forgotten import ForgottenHere
 from agent.importers.names import ImportNames, entry_hash, entry_hash_in_file, legacy_entry_id
 from agent.importers.record import BadRecord, ConversationLeaf, ImportRecord, ParsedRecord
 from agent.importers.replays import Replays
-from agent.importers.report import ImportReport
+from agent.importers.report import MAX_REPORTED, ImportReport
 from agent.importers.skipped import Skipped, SkippedKinds, SkipReason
 from foundation.privacy import EMPTY, Cleared, TextSource, as_made, clear, cleared_fields, examine
 from memory.conversations import Conversations, HeldEntry, ImportedConversation
@@ -25,8 +25,6 @@ HELD_SIZE = 8 * BATCH_SIZE
 """Bytes of entries that a conversation held here has, kept in case the file continues it."""
 RESTORED = as_made("palimpsest")
 """The source of what an export of our own calls the workspace's own: an import never makes that."""
-MAX_REPORTED = 200
-"""Bad records that are listed; the others are only counted."""
 
 _ENTRY_ERRORS = (NotFound, AlreadyExists, ValueError, TypeError, OverflowError, RecursionError)
 """Errors caused by a single entry; any other one concerns the store itself."""

@@ -41,9 +41,9 @@ def read_configuration(
     for source, definitions in sources:
         for name, raw in definitions.items():
             if name in servers:
-                problems.append(f"“{name}” is configured twice; that of {_WHERE[source]} is not used.")
+                problems.append(f"“{name}” is configured twice; the definition in {_WHERE[source]} is ignored.")
             elif len(servers) >= MOST_SERVERS:
-                problems.append(f"More than {MOST_SERVERS} MCP servers are configured; “{name}” is not used.")
+                problems.append(f"More than {MOST_SERVERS} MCP servers are configured; “{name}” is ignored.")
             else:
                 servers[name] = configured_server(name, raw, source, str(folder))
     problems += _broken(servers.values())
@@ -87,7 +87,7 @@ def _servers_in(path: Path, problems: list[str], within: Path | None) -> dict[st
         return {}
     servers = cast("dict[str, Any]", content).get("mcpServers") if isinstance(content, dict) else None
     if not isinstance(servers, dict):
-        problems.append(f"{path} is not used: it has no object `mcpServers`.")
+        problems.append(f"{path} is ignored: it has no `mcpServers` object.")
         return {}
     return cast("dict[str, Any]", servers)
 

@@ -123,7 +123,7 @@ class ServerConnection:
                 raise ConnectionFailed(self.failure)
             return calling.result()
         except ValidationError as error:
-            raise ConnectionFailed("gave an answer that is no result of a tool call") from error
+            raise ConnectionFailed("sent an invalid tool result") from error
         except MCPError as error:
             if error.code == mcp_types.CONNECTION_CLOSED and await self._ends():  # servers use that code, too
                 raise ConnectionFailed(self.failure) from error
@@ -148,7 +148,7 @@ class ServerConnection:
         if process.process.returncode is not None and "exited" in reason:
             reason = f"exited with status {process.process.returncode}"
         words = visible_line(process.last_words[-MOST_ERROR_CHARS:])
-        return f"{reason}. Its last words: {words}" if words else reason
+        return f"{reason}. Its last output: {words}" if words else reason
 
     async def _live(self) -> None:
         """Connects, serves until it is closed or ends, and cleans up."""
@@ -164,7 +164,7 @@ class ServerConnection:
             self._client = None
             self.ended.set()
             if not self._ready.done():
-                self._reason = self._reason or "was stopped while it started"
+                self._reason = self._reason or "was stopped while starting"
                 self._ready.set_result(self._reason if "within" in self._reason else self.failure)
 
     async def _start(self, stack: AsyncExitStack) -> None:
@@ -255,7 +255,7 @@ class ServerConnection:
             try:
                 page = await client.list_tools(cursor=cursor, cache_mode="bypass")
             except ValidationError as error:
-                raise ConnectionFailed("gave a list of tools that is invalid") from error
+                raise ConnectionFailed("sent an invalid tool list") from error
             for tool in page.tools:
                 tools.setdefault(
                     tool.name,
@@ -279,15 +279,15 @@ def _cause(error: BaseException) -> str:
         case ConnectionFailed():
             cause = str(error)
         case FileNotFoundError():
-            cause = f"cannot be started: there is no {error.filename or 'such program'}"
+            cause = f"cannot be started: {error.filename or 'such program'} not found"
         case OSError():
             cause = f"cannot be started: {error.strerror or error}"
         case MCPError():
             cause = f"answered: {visible_line(error.message)[:MOST_ERROR_CHARS]}"
         case ValidationError():
-            cause = "gave an answer that is invalid"
+            cause = "sent an invalid response"
         case RuntimeError() if match := _VERSION.fullmatch(str(error)):
-            cause = f"speaks a version of MCP that is not known here: {visible_line(match[1])[:MOST_VERSION_CHARS]}"
+            cause = f"uses an unsupported version of MCP: {visible_line(match[1])[:MOST_VERSION_CHARS]}"
         case _:
             cause = f"failed: {visible_line(str(error))[:MOST_ERROR_CHARS]}" if str(error) else "failed"
     return cause

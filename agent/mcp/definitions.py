@@ -70,9 +70,9 @@ def offer(spec: ServerSpec, prefix: str, tools: "Sequence[ServerTool]", budget: 
     if len(fitting) < len(made):
         return ServerOffer(
             fitting,
-            f"{len(fitting):,} of {len(made):,} tools are offered, with short descriptions: all take more than "
-            f"{budget:,} tokens (tools.mcp_definition_tokens) or are more than {MOST_OFFERED}. "
-            "`includeTools` of the server chooses.",
+            f"Only {len(fitting):,} of {len(made):,} tools are offered, with short descriptions: the limit "
+            f"is {budget:,} tokens (tools.mcp_definition_tokens) or {MOST_OFFERED} tools. Choose tools with "
+            "the server's `includeTools`.",
         )
     short = f"Descriptions are shortened to fit {budget:,} tokens (tools.mcp_definition_tokens)." if is_short else ""
     return ServerOffer(fitting, short)

@@ -108,9 +108,9 @@ class ConfiguredServer(Struct, frozen=True, kw_only=True):
         """What a consent allows, in a sentence."""
         if _address(self.raw):
             return (
-                "The model calls what it offers, and sends it the arguments. Its answers may change; this line may not."
+                "The model calls its tools and sends it the arguments. Its answers may change; this definition may not."
             )
-        return "It runs with your rights, outside the sandbox. What the program does may change; this line may not."
+        return "It runs with your rights, outside the sandbox. The program may change; this definition may not."
 
     @property
     def facts(self) -> tuple[str, ...]:
@@ -118,7 +118,7 @@ class ConfiguredServer(Struct, frozen=True, kw_only=True):
         lines = [f"It reaches {self.summary}" if _address(self.raw) else f"It runs: {self.summary}"]
         if cwd := self.raw.get("cwd"):
             lines.append(f"In the folder {visible_code_line(str(cwd))}")
-        for field, label in (("env", "It gets the variables"), ("headers", "It sends the headers")):
+        for field, label in (("env", "It receives the variables"), ("headers", "It sends the headers")):
             names = self.raw.get(field)
             if isinstance(names, dict) and names:
                 listed = (
@@ -157,7 +157,7 @@ def configured_server(name: str, raw: object, source: ServerSource, folder: str)
     """The server as configured; a definition of the wrong shape has a `problem`."""
     if not isinstance(raw, dict):
         return ConfiguredServer(
-            name=name, source=source, raw={}, folder=folder, problem="Its definition is no JSON object."
+            name=name, source=source, raw={}, folder=folder, problem="Its definition is not a JSON object."
         )
     fields = {str(field): value for field, value in cast("dict[Any, Any]", raw).items()}
     disabled = fields.get("disabled") is True or fields.get("enabled") is False
@@ -204,7 +204,7 @@ class _Reader:
             if found is None:
                 raise InvalidServer(
                     f"The MCP server {visible_code_line(self._server.name)}",
-                    f"Its `{field}` names the variable {match['name']}, which is not set.",
+                    f"Its `{field}` uses the variable {match['name']}, which is not set.",
                     f"Set {match['name']} in the environment, or write ${{{match['name']}:-DEFAULT}}.",
                 )
             self.substituted[match["name"]] = found
@@ -230,29 +230,29 @@ def _problem(name: str, raw: Mapping[str, Any]) -> str:
     if not name.strip() or len(name) > 200:
         return "Its name is empty or too long."
     if kind == "sse":
-        return "It is reached by HTTP+SSE, which MCP has replaced: use its streamable HTTP address (type: http)."
+        return "HTTP+SSE is not supported: use its streamable HTTP address (type: http)."
     if kind and kind not in _STDIO | _HTTP:
-        return f"Its type is “{visible_code_line(kind)[:40]}”: stdio and http are known."
+        return f"Its type is “{visible_code_line(kind)[:40]}”; supported are stdio and http."
     if bool(address) == bool(raw.get("command")):
-        return "It needs a `command` or a `url`, and not both."
+        return "It needs either a `command` or a `url`."
     return _wrong_address(address, kind) or _wrong_field(raw)
 
 
 def _wrong_address(address: Any, kind: str) -> str:
     if (kind in _HTTP and not address) or (kind in _STDIO and address):
-        return f"Its type is {kind}, which does not fit the rest of it."
+        return f"Its type is {kind}, which does not match its other fields."
     if address and not (isinstance(address, str) and address.startswith(("http://", "https://", "${"))):
-        return "Its `url` is no http or https address."
+        return "Its `url` is not an http or https address."
     return ""
 
 
 def _wrong_field(raw: Mapping[str, Any]) -> str:
     """The first field of a wrong type, as a sentence; "" for none."""
     if raw.get("command") is not None and not isinstance(raw["command"], str):
-        return "Its `command` is no text; arguments belong into `args`."
+        return "Its `command` must be a string; put arguments into `args`."
     for field in ("args", "includeTools", "excludeTools"):
         if not _is_list_of_texts(raw.get(field)):
-            return f"Its `{field}` is no list of texts."
+            return f"Its `{field}` must be a list of strings."
     for field in ("env", "headers"):
         if problem := _wrong_mapping(raw.get(field)):
             return f"Its `{field}` {problem}."

@@ -108,7 +108,7 @@ class ManagedServer:
         name = self.shown_name
         if self.state is ServerState.UNTRUSTED:
             hint = f"/mcp trust {name} shows what it runs."
-            raise Misuse("Not trusted", f"{name} is of this project's .mcp.json.", hint)
+            raise Misuse("Not trusted", f"{name} is defined in this project's .mcp.json.", hint)
         if self.state is ServerState.INVALID:
             raise Misuse("It cannot be used", self.error)
         if self.state is ServerState.DISABLED:

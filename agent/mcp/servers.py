@@ -182,7 +182,7 @@ class McpServers:
         try:
             self._loop.submit(work).result(self._settings.start_seconds + CLOSING_SECONDS)
         except TimeoutError as error:
-            raise TemporaryFailure("Still at work", "The server takes its time.", "/mcp shows its state.") from error
+            raise TemporaryFailure("Still at work", "The server is still busy.", "/mcp shows its state.") from error
 
     def answer(self, name: str, *, allowed: bool) -> None:
         """Stores the owner's consent to a server of the project, and starts it where it was given."""
@@ -220,7 +220,7 @@ class McpServers:
     def call(self, server: str, tool: str, arguments: dict[str, Any], run: ToolRun) -> str:
         """The whole result. Blocks at most as long as the server's limit. Raises ToolFailure."""
         if (called := self._servers.get(server)) is None:  # removed during the turn
-            raise ToolFailure("The MCP server is gone", f"{visible_line(server)} is no longer configured.")
+            raise ToolFailure("The MCP server was removed", f"{visible_line(server)} is no longer configured.")
         seconds = self._call_seconds(called)
         shown = 0
 
@@ -248,7 +248,7 @@ class McpServers:
                 future.cancel()
                 if called.connection:
                     called.connection.kill()
-                raise self._failure(called, f"hangs, and was ended after {limit:g} s")
+                raise self._failure(called, f"did not respond and was stopped after {limit:g} s")
 
     def _call_seconds(self, server: ManagedServer) -> float:
         return (server.spec and server.spec.timeout) or self._settings.call_seconds
@@ -266,10 +266,10 @@ class McpServers:
             async with asyncio.timeout(seconds):
                 result = await connection.call(tool, arguments, progress)
         except TimeoutError:
-            raise self._failure(server, f"gave no answer within {seconds:g} s") from None
+            raise self._failure(server, f"did not respond within {seconds:g} s") from None
         except ConnectionFailed as error:
             self._lost(server, str(error))
-            raise self._failure(server, f"{error}. The call may have had effects") from error
+            raise self._failure(server, f"{error}. The call may still have had effects") from error
         except MCPError as error:
             raise self._failure(server, f"answered with an error: {error.message}") from error
         except RuntimeError as error:  # the SDK: input is requested, which is not offered
@@ -290,12 +290,12 @@ class McpServers:
         if server.restarts >= self._settings.restarts:
             server.state = ServerState.FAILED
             raise self._failure(
-                server, f"ended {server.restarts + 1:,} times and is not started again. {server.error}".strip()
+                server, f"exited {server.restarts + 1:,} times and is not restarted. {server.error}".strip()
             )
         server.restarts += 1
         await self._restart(server)
         if server.connection is None or not server.connection.is_usable:
-            raise self._failure(server, f"ended and could not be started again: {server.error}")
+            raise self._failure(server, f"exited and could not be restarted: {server.error}")
         return server.connection
 
     def _failure(self, server: ManagedServer, reason: str) -> ToolFailure:
@@ -358,7 +358,7 @@ class McpServers:
         except Exception:  # the edge of a server: whatever it gives ends it alone
             await connection.close()
             server.connection = None
-            server.error, server.state = "gave what cannot be read", ServerState.FAILED
+            server.error, server.state = "sent unreadable data", ServerState.FAILED
             return
         server.error = ""
         server.state = ServerState.READY
@@ -393,6 +393,6 @@ class McpServers:
         if (server := self._servers.get(name)) is None:
             names = ", ".join(map(visible_line, sorted(self._servers))) or "none"
             raise Misuse(
-                "No such MCP server", f"There is no MCP server “{visible_line(name)}”.", f"There are: {names}."
+                "No such MCP server", f"There is no MCP server “{visible_line(name)}”.", f"Available: {names}."
             )
         return server

@@ -172,7 +172,7 @@ async def _deliver(server: ServerProcess, line: bytes, incoming: "Incoming") -> 
     await incoming.send(SessionMessage(message))
 
 
-UNREADABLE: Final = "what cannot be read: it is no JSON-RPC message, or nested too deep"
+UNREADABLE: Final = "unreadable data: not a JSON-RPC message, or nested too deeply"
 _ANSWERED: Final = re.compile(
     rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*([0-9]{1,15})\s*,\s*"(?:result|error)"'
 )

@@ -71,8 +71,8 @@ def _notices(before: Mapping[str, OfferedTool], after: Mapping[str, OfferedTool]
         other = [name for name in sorted(changed) if after[name].server == server]
         parts = [
             *([f"new: {_listed(new)}"] if new else []),
-            *([f"gone: {_listed(gone)}"] if gone else []),
-            *([f"changed: {_listed(other)} (permissions for it in this session no longer hold)"] if other else []),
+            *([f"removed: {_listed(gone)}"] if gone else []),
+            *([f"changed: {_listed(other)} (its permissions in this session were reset)"] if other else []),
         ]
         if parts:
             notices.append(f"The tools of the MCP server {visible_line(server)} changed; {'; '.join(parts)}.")

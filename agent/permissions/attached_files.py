@@ -23,7 +23,7 @@ def decide_attachment(policy: Policy, action: Action) -> Decision:
     if policy.rules.problem:
         return Decision(Verdict.ASK, policy.rules.problem, asks_always=True)
     if rule := policy.rules.first(Verdict.ASK, action):
-        return Decision(Verdict.ASK, f"{rule.where} asks: {rule}.", rule, asks_always=True)
+        return Decision(Verdict.ASK, f"{rule.where} requires confirmation: {rule}.", rule, asks_always=True)
     if rule := policy.rules.first(Verdict.ALLOW, action):
         return Decision(Verdict.ALLOW, f"{rule.where} allows it: {rule}.", rule)
-    return Decision(Verdict.ASK, "A file outside the project asks before it is attached; one inside does not.")
+    return Decision(Verdict.ASK, "Attaching a file from outside the project needs confirmation; files inside do not.")

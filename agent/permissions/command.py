@@ -119,9 +119,9 @@ def pattern_problem(pattern: str, *, allows: bool) -> str:
         return ""
     parsed = parse_command(pattern.removesuffix("*").replace("*", "x") if not allows else pattern.removesuffix("*"))
     if len(parsed.commands) > 1 or _has_syntax(pattern):
-        return "A pattern is the beginning of one command: words, and then *. Write a rule for each command."
+        return "A pattern is the beginning of one command followed by *. Write one rule per command."
     if allows and "*" in pattern.removesuffix("*"):
-        return "In a rule that allows, * stands only at the end."
+        return "In an allow rule, * is only valid at the end."
     return ""
 
 

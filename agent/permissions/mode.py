@@ -28,17 +28,17 @@ class PermissionMode(StrEnum):
         """What it means, in a sentence. `sandboxed`: commands run in a sandbox that holds."""
         match self:
             case PermissionMode.ASK:
-                return "reading is free; all else asks."
+                return "reading is allowed; everything else needs confirmation."
             case PermissionMode.READ_ONLY:
-                return "reading is free; nothing is changed, run or sent."
+                return "reading is allowed; nothing is changed, run or sent."
             case PermissionMode.PLAN:
-                return "reading is free; the model makes a plan, which you accept."
+                return "reading is allowed; the model makes a plan for you to accept."
             case PermissionMode.EDIT:
-                return "edits in the project are free; commands ask."
+                return "edits in the project are allowed; commands need confirmation."
             case PermissionMode.AUTO if sandboxed:
-                return "edits and sandboxed commands are free; what deletes asks."
+                return "edits and sandboxed commands are allowed; deleting needs confirmation."
             case PermissionMode.AUTO:
-                return "edits are free; commands ask: there is no sandbox here."
+                return "edits are allowed; commands need confirmation, because there is no sandbox here."
 
     @property
     def instructions(self) -> tuple[str, ...]:

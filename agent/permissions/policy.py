@@ -92,14 +92,14 @@ class Policy:
             return Decision(Verdict.DENY, f"{rule.where} denies it: {rule}.", rule)
         may_change = action.access not in _FREE and not self._is_free(action.reads)
         if self.mode in {PermissionMode.READ_ONLY, PermissionMode.PLAN} and may_change:
-            return Decision(Verdict.DENY, f"The mode is {self.mode}: nothing is changed, run or sent.")
+            return Decision(Verdict.DENY, f"Mode “{self.mode}”: nothing is changed, run or sent.")
         if self.rules.problem and action.access is not Access.PERSON:
             return Decision(Verdict.ASK, self.rules.problem, asks_always=True)
         if concern := action.concern or self._concern(action, tainted):
             return Decision(Verdict.ASK, concern, asks_always=True)
         if rule := self._first(Verdict.ASK, action):
-            return Decision(Verdict.ASK, f"{rule.where} asks: {rule}.", rule, asks_always=True)
-        reading = Decision(Verdict.ALLOW, "Reading asks for no permission.")
+            return Decision(Verdict.ASK, f"{rule.where} requires confirmation: {rule}.", rule, asks_always=True)
+        reading = Decision(Verdict.ALLOW, "Reading needs no permission.")
         return reading if action.access in _FREE else self._by_rule_or_mode(action, skills)
 
     def _first(self, verdict: Verdict, action: Action) -> Rule | None:
@@ -117,8 +117,8 @@ class Policy:
     def _concern(self, action: Action, tainted: str) -> str:
         """Why the action asks whatever the rules allow."""
         if tainted and action.access in _GUARDED_IN_TAINTED_TURNS and not action.is_contained:
-            return f"In view is what came of “{tainted}”, which nobody here wrote."
-        return "Memory is written only with a yes." if action.access is Access.NOTE else ""
+            return f"The context contains output of “{tainted}”, which is untrusted."
+        return "Writing memory always needs confirmation." if action.access is Access.NOTE else ""
 
     def offers(self, action: Action) -> tuple[Rule, ...]:
         """The rules that may be remembered where the person allows the action for longer: the narrowest first."""
@@ -157,20 +157,22 @@ class Policy:
     def _by_rule_or_mode(self, action: Action, skills: Sequence[Rule]) -> Decision:
         is_command = action.access is Access.RUN
         if is_command and not self.rules.allows_exactly(action) and (rule := self.rules.uncertain(action)):
-            reason = f"Part of this command cannot be read, and {rule.where[:1].lower()}{rule.where[1:]} says: {rule}."
+            reason = (
+                f"Part of this command cannot be parsed, and {rule.where[:1].lower()}{rule.where[1:]} applies: {rule}."
+            )
             return Decision(Verdict.ASK, reason, rule)
         of_skill = next((rule for rule in skills if rule.matches(action)), None)
         if rule := self.rules.first(Verdict.ALLOW, action) or of_skill:
             return Decision(Verdict.ALLOW, f"{rule.where} allows it: {rule}.", rule)
         if self._is_free(action.reads):
-            return Decision(Verdict.ALLOW, "It only reads, in the sandbox.")
+            return Decision(Verdict.ALLOW, "It is a read-only command in the sandbox.")
         if action.access is Access.EDIT and self.mode in {PermissionMode.EDIT, PermissionMode.AUTO}:
-            return Decision(Verdict.ALLOW, f"The mode {self.mode} allows edits in the project.")
+            return Decision(Verdict.ALLOW, f"Mode “{self.mode}” allows edits in the project.")
         needs_sandbox = is_command and not action.destroys and self.mode is PermissionMode.AUTO
         if needs_sandbox and self.sandboxed:
-            return Decision(Verdict.ALLOW, "The mode auto allows commands in the sandbox.")
+            return Decision(Verdict.ALLOW, "Mode “auto” allows commands in the sandbox.")
         hint = " There is no sandbox for commands here." if needs_sandbox else ""
-        return Decision(Verdict.ASK, f"No rule decides, and the mode {self.mode} asks.{hint}")
+        return Decision(Verdict.ASK, f"No rule matches. Mode “{self.mode}” needs your confirmation.{hint}")
 
 
 def _reading(paths: tuple[str, ...]) -> Action | None:
@@ -179,6 +181,6 @@ def _reading(paths: tuple[str, ...]) -> Action | None:
 
 
 MAX_DECIDED = 50
-_DESTROYS = "It deletes or overwrites files, which /undo cannot bring back."
+_DESTROYS = "It deletes or overwrites files, which /undo cannot restore."
 _FREE = {Access.MEMORY, Access.READ, Access.PERSON}
 _GUARDED_IN_TAINTED_TURNS = {Access.NETWORK, Access.NOTE, Access.RUN}

@@ -120,7 +120,7 @@ def parse_rule(verdict: Verdict, text: str, source: RuleSource = RuleSource.SESS
     if match is None or match["pattern"] == "":
         raise Misuse(
             "Not a rule",
-            f"“{text}” is no permission rule.",
+            f"“{text}” is not a permission rule.",
             "A rule is a tool and a pattern: run_command(git status *), edit_file(src/**), fetch_url.",
         )
     pattern = match["pattern"] or ""
@@ -129,7 +129,7 @@ def parse_rule(verdict: Verdict, text: str, source: RuleSource = RuleSource.SESS
         and pattern
         and (problem := pattern_problem(pattern, allows=verdict is Verdict.ALLOW))
     ):
-        raise Misuse("Not a rule", f"“{text}” cannot hold: {problem}", "Example: run_command(git status *).")
+        raise Misuse("Not a rule", f"“{text}” is not valid: {problem}", "Example: run_command(git status *).")
     return Rule(verdict, match["tool"], pattern, source)
 
 

@@ -120,7 +120,7 @@ class RuleFile:
         except BadYaml as error:
             raise self._bad(error.problem, error.line) from error
         if root.id != "mapping":
-            raise self._bad("it is no list of rules under deny, ask and allow", 1)
+            raise self._bad("it does not contain rules under deny, ask and allow", 1)
         rules, lines = list[Rule](), list[tuple[int, int]]()
         for key, section in root.value:
             if key.value in _VERDICTS and section.id == "sequence":
@@ -147,8 +147,8 @@ class RuleFile:
         where = f"{self.path}, line {line}" if line else str(self.path)
         return BadRules(
             "Permission rules",
-            f"{where}: {problem}. Until it is repaired, nothing is allowed without asking.",
-            "Repair the file, or go back to a version of it in the folder versions beside it.",
+            f"{where}: {problem}. Until it is repaired, everything needs confirmation.",
+            "Repair the file, or restore a copy from the folder “versions” next to it.",
         )
 
     def _with(self, text: str, content: _FileRules, rule: Rule) -> str:

@@ -129,14 +129,14 @@ def archive_sentence(result: FileArchiveResult) -> str:
 
 def pages_sentence(pages: int, text_tokens: int) -> str:
     """Pages and tokens of the text in a sentence."""
-    return f"{pages:,} page{'s' if pages != 1 else ''}, each read back and compared; {text_tokens:,} tokens of text."
+    return f"{pages:,} page{'s' if pages != 1 else ''}, read back and verified; {text_tokens:,} tokens of text."
 
 
 def archives_markdown(memory: Memory) -> str:
     """The archives, newest first, as a Markdown table."""
     archives = memory.vault.archives()
     if not archives:
-        return "Nothing is archived yet."
+        return "No archives yet."
     rows = [
         f"| #{archive.seq} | {iso(archive.created)[:10]} | {archive.pages:,} | {archive.text_tokens:,} | "
         f"{archive.vision_tokens:,} | {_in_a_cell(archive.label)}{' · pinned' if archive.pinned else ''} |"
@@ -169,8 +169,8 @@ def secrets_sentence(result: FileArchiveResult) -> str:
         return ""
     count = f"{result.secrets:,} secret{'s' if result.secrets != 1 else ''}"
     if result.redacted:
-        return f"{count} taken out."
-    return f"{count} found and kept, for the text is yours. --redact takes them out."
+        return f"{count} removed."
+    return f"{count} found and kept in the text. --redact removes them."
 
 
 def read_text_file(path: Path, max_file_mb: int) -> str:
@@ -180,7 +180,7 @@ def read_text_file(path: Path, max_file_mb: int) -> str:
     except FileTooLarge as error:
         raise too_large_to_archive(str(path), max_file_mb) from error
     except IsADirectoryError as error:
-        hint = f"Name a file; `{PROGRAM} knowledge add` takes folders."
+        hint = f"Give a file; for folders use `{PROGRAM} knowledge add`."
         raise Misuse("A folder", f"{path} is a folder.", hint) from error
     except FileNotFoundError as error:
         raise Misuse("No such file", f"There is no file {path}.", "- reads standard input.") from error
@@ -195,7 +195,7 @@ def too_large_to_archive(name: str, max_file_mb: int) -> Misuse:
     return Misuse(
         "Too large to archive at once",
         f"{name} is larger than {max_file_mb:,} MB (archive.max_file_mb).",
-        "Split it (`split -C 16m FILE`), or raise the setting: archiving takes some 10 times its size in memory.",
+        "Split it (`split -C 16m FILE`), or raise the setting: archiving needs about 10 times the file size in memory.",
     )
 
 
@@ -204,7 +204,7 @@ def decode_text(raw: bytes, name: str) -> str:
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise Misuse("Not text", f"{name} is not UTF-8 text (byte {error.start}).", "Convert it to UTF-8.") from error
+        raise Misuse("Not text", f"{name} is not valid UTF-8 (byte {error.start}).", "Convert it to UTF-8.") from error
 
 
 def archive_markdown(memory: Memory, name: str, on_page: Callable[[int], None] | None = None) -> str:

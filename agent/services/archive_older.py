@@ -100,11 +100,11 @@ def aging_sentence(aging: AgingReport) -> str:
         return f"No conversation was last active before {aging.before:%Y-%m-%d}.{spared_part}"
     entries, pages = sum(aged.entries for aged in archived), sum(aged.pages for aged in archived)
     text, vision = sum(aged.text_tokens for aged in archived), sum(aged.vision_tokens for aged in archived)
-    verb = "would leave" if aging.dry_run else "left"
+    verb = "would be archived" if aging.dry_run else "left"
     moved = f"{entries:,} entr{'y' if entries == 1 else 'ies'} of {_counted(len(archived), 'conversation')}"
     return (
         f"{moved} {verb} for {_counted(pages, 'page')}: {text:,} text tokens on {vision:,} vision tokens. "
-        f"They stay searchable, and recall brings them back whole.{spared_part}"
+        f"They stay searchable, and recall returns them in full.{spared_part}"
     )
 
 
@@ -115,15 +115,15 @@ def damage_sentences(aging: AgingReport) -> list[str]:
         if aged.large:
             hold = "holds" if len(aged.large) == 1 else "hold"
             sentences.append(
-                f"{_id_list(aged.large)} of “{aged.title or aged.conversation}” {hold} more than "
-                "archive.max_file_mb allows: kept in the store."
+                f"{_id_list(aged.large)} of “{aged.title or aged.conversation}” {hold} larger than "
+                "archive.max_file_mb: not archived."
             )
         if aged.is_damaged:
-            sentences.append(f"Conversation {aged.conversation} is damaged and stays in the store. {_REPAIR_HINT}")
+            sentences.append(f"Conversation {aged.conversation} is damaged and was not archived. {_REPAIR_HINT}")
         if aged.damaged:
             verb = "is" if len(aged.damaged) == 1 else "are"
             entries = f"{_id_list(aged.damaged)} of “{aged.title or aged.conversation}”"
-            sentences.append(f"{entries} {verb} damaged: kept in the store. {_REPAIR_HINT}")
+            sentences.append(f"{entries} {verb} damaged: not archived. {_REPAIR_HINT}")
     return sentences
 
 
@@ -134,7 +134,7 @@ def _id_list(ids: Sequence[str]) -> str:
     return ", ".join(ids[:_MOST_IDS]) + (f" and {len(ids) - _MOST_IDS:,} more" if len(ids) > _MOST_IDS else "")
 
 
-_REPAIR_HINT = f"`{PROGRAM} check` says more; `check --repair` mends what can be mended."
+_REPAIR_HINT = f"`{PROGRAM} check` shows details; `check --repair` repairs what can be repaired."
 
 
 def _counted(count: int, noun: str) -> str:

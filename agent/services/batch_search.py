@@ -50,11 +50,11 @@ def answer_lines(memory: Memory, lines: Iterable[bytes], options: Mapping[str, A
 
 def _query(line: bytes, options: Mapping[str, Any]) -> Query:
     if not line.strip():
-        raise Misuse("Empty line", "it is empty.", '{"query": "…"} is what a line looks like.')
+        raise Misuse("Empty line", "it is empty.", 'Write lines like {"query": "…"}.')
     try:
         parsed = decode_json(line.removeprefix(b"\xef\xbb\xbf"), BatchQuery)
     except msgspec.DecodeError as error:
-        raise Misuse("Unreadable line", f"{error}.", '{"query": "…"} is what a line looks like.') from error
+        raise Misuse("Unreadable line", f"{error}.", 'Write lines like {"query": "…"}.') from error
     options_given = {name: getattr(parsed, name) for name in parsed.__struct_fields__}
     values = {option.field: _value(option, options_given[option.name]) for option in OPTIONS}
     filters = _given_filters(options_given["filters"]) if options_given["filters"] else {}

@@ -84,7 +84,7 @@ def full_passage(memory: "Memory", row: BrowseRow) -> RecalledPassage:
         return row.passage
     if passage := by_reference(memory, row.id, row.conversation):
         return passage[0]
-    raise NotFound("Not found", f"There is no {row.id} any more.", "It may have been forgotten meanwhile.")
+    raise NotFound("Not found", f"{row.id} no longer exists.", "It may have been deleted meanwhile.")
 
 
 def speaker_of(passage: Hit | RecalledPassage) -> str:

@@ -72,15 +72,15 @@ def compaction_sentences(assembled: AssembledRequest) -> list[str]:
     report, sentences = assembled.report, list[str]()
     if due := assembled.compaction:
         sentences.append(
-            f"Before this is sent, older turns must leave: {due.plan.unchanged:,} → {due.after:,} tokens. What is "
-            "shown here is the request after that."
+            f"Older messages will be archived before this is sent: {due.plan.unchanged:,} → {due.after:,} "
+            "tokens. This is the request after that."
         )
     if report.archive:
         past = sum(zone.tokens for zone in report.zones if zone.name == "B")
         before = report.total_tokens - past + report.archive.tokens
         sentences.append(
-            f"Compaction: before it this request would have about {before:,} tokens, after it has "
-            f"{report.total_tokens:,}: {past:,} tokens of summaries and pages replace {report.archive.tokens:,}."
+            f"Compaction reduced this request from about {before:,} to {report.total_tokens:,} tokens: "
+            f"{past:,} tokens of summaries and pages replace {report.archive.tokens:,}."
         )
     return sentences
 
@@ -97,16 +97,16 @@ def part_name(part: RequestPart, labels: dict[str, str]) -> str:
 def recall_reason(span: RecalledSpan) -> str:
     """Why memory brought a passage, its address and its trust, in a sentence or two."""
     if span.cited:
-        reason = "the message names it"
+        reason = "the message refers to it"
     elif span.follows:
         reason = "it follows the passage before it"
     elif span.beside:
-        reason = f"it is next to {span.beside}, which the search found"
+        reason = f"it is next to {span.beside}, a search result"
     else:
         likely = f", {likelihood_percent(span.likelihood)} likely to help" if span.likelihood else ""
-        reason = f"number {span.rank + 1} of what the search found for the message{likely}"
+        reason = f"it is search result {span.rank + 1} for the message{likely}"
     later = f" A newer memory of {span.superseded} says otherwise." if span.superseded else ""
-    branch = " It is on a branch that this conversation left." if span.off_branch else ""
+    branch = " It is on another branch of this conversation." if span.off_branch else ""
     return f"Recalled because {reason}. {span.citation}, trust {span.trust.value}.{later}{branch}"
 
 

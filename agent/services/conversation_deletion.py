@@ -60,7 +60,7 @@ def _noted_sentence(noted: Sequence[NamedLine]) -> str:
     if not noted:
         return ""
     places = ", ".join(f"{line.file}:{line.number}" for line in noted[:20])
-    return f"Left, for your notes are your own: {places}. `{PROGRAM} forget` with their words takes them out, too."
+    return f"Your notes are kept: {places}. `{PROGRAM} forget` with their text deletes them, too."
 
 
 def deletion_preview(memory: Memory, conversation: Conversation) -> tuple[tuple[str, str], ...]:
@@ -73,12 +73,12 @@ def deletion_preview(memory: Memory, conversation: Conversation) -> tuple[tuple[
     also = [
         *([f"{delegated:,} delegated question{'s' if delegated > 1 else ''}"] if delegated else []),
         *([f"{len(archives):,} archived attachment{'s' if len(archives) > 1 else ''}"] if archives else []),
-        "its index, pages, readable copy, file versions and draft",
-        "what other conversations recalled of it",
+        "index, pages, readable copy, file versions and draft",
+        "passages that other conversations recalled from it",
     ]
     return (
         ("goes", f"{turns:,} turn{'' if turns == 1 else 's'}, {tokens:,} tokens, {days}, all branches"),
         ("with it", "; ".join(also)),
-        ("stays", "files that its tools changed, your notes, and what you exported"),
-        ("no undo", "A deletion cannot be taken back. Esc, then Ctrl+E, exports it first."),
+        ("stays", "files that its tools changed, your notes, and exports"),
+        ("no undo", "A deletion cannot be undone. To export first, press Esc, then Ctrl+E."),
     )

@@ -52,7 +52,7 @@ def purge_from_search(memory: Memory) -> str:
         return ""
     memory.search.update()
     troubles = [trouble for trouble in (memory.search.trouble, memory.search.vectors.trouble) if trouble]
-    return f"The search's files may hold its words still. {' '.join(troubles)}" if troubles else ""
+    return f"The search index may still contain its text. {' '.join(troubles)}" if troubles else ""
 
 
 def purge_from_mirrors(memory: Memory) -> str:
@@ -61,7 +61,8 @@ def purge_from_mirrors(memory: Memory) -> str:
         memory.mirrors.renew()
     except (MemoryFailure, OSError) as error:
         return (
-            f"Mirrors in {memory.workspace.conversations} may hold its words still, and could not be written: {error}"
+            f"Readable copies in {memory.workspace.conversations} could not be rewritten and may still "
+            f"contain its text: {error}"
         )
     return ""
 
@@ -73,7 +74,7 @@ def notes_notice(workspace: Workspace, id_: str) -> str:
     named += [f"version {number} of {name}" for name, number in _versions_that_name(workspace, id_)]
     if not named:
         return ""
-    return f"Notes of yours name it, may hold its words still, and were left: {', '.join(named)}."
+    return f"Not changed: notes of yours that refer to it and may contain its text: {', '.join(named)}."
 
 
 def _versions_that_name(workspace: Workspace, id_: str) -> Iterator[tuple[str, int]]:

@@ -98,7 +98,7 @@ def demonstrate(folder: Path | None = None) -> DemoReport:
 def figures(report: DemoReport) -> tuple[tuple[str, str], ...]:
     """Rows of a name and a sentence."""
     page = report.page
-    comparison = "the same, to the last character" if report.equal else "not the same: please report it"
+    comparison = "identical to the original" if report.equal else "differs from the original: please report it"
     return (
         ("text", f"{len(report.text):,} characters, {page.text_tokens:,} tokens by {report.tokenizer}"),
         (
@@ -106,9 +106,9 @@ def figures(report: DemoReport) -> tuple[tuple[str, str], ...]:
             f"{page.mode}, {page.width}×{page.height} pixels, {page.vision_tokens:,} vision tokens by {report.profile}",
         ),
         ("ratio", f"{page.ratio:g} text tokens on one vision token"),
-        ("archived", f"in {report.archive_ms:,.0f} ms: drawn, stored, read back and compared"),
+        ("archived", f"in {report.archive_ms:,.0f} ms: drawn, stored, read back and verified"),
         ("read", f"in {report.read_ms:,.1f} ms from the picture alone, its workspace deleted"),
-        ("came back", f"{report.trust}, {comparison}"),
+        ("read back", f"{report.trust}, {comparison}"),
         ("picture", str(report.picture)),
     )
 

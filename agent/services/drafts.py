@@ -13,6 +13,7 @@ from foundation.privacy import Cleared, clear
 from foundation.terminal_text import visible
 
 NEW: Final = "new"  # the draft of a conversation that has not begun
+OPENING: Final = "opening"  # what is typed before it is known which conversation opens
 DRAFTS_AT_MOST: Final = 20  # of one conversation: a draft per window
 PASTE_BEGINS: Final = "<!-- palimpsest: paste -->"
 PASTE_ENDS: Final = "<!-- palimpsest: end of paste -->"

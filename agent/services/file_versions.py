@@ -70,11 +70,11 @@ class NoTextFile(Struct, frozen=True):
     @property
     def sentence(self) -> str:
         """What that means, and what puts its text back."""
-        what = f"{self.path} holds bytes that are not UTF-8 text now, and no version is made of them."
+        what = f"{self.path} is no longer valid UTF-8, so no versions of it are saved."
         if self.newest is None or not self.newest.sha256:
             return what
         restores = f"`{PROGRAM} memory restore {self.newest.number}`"
-        return f"{what} {restores} puts its newest version back, and keeps the bytes."
+        return f"{what} {restores} restores its latest version and keeps a copy of the current file."
 
 
 def version_rows(memory: Memory, path: str | None = None, *, most: int = 0) -> list[VersionRow]:
@@ -84,7 +84,7 @@ def version_rows(memory: Memory, path: str | None = None, *, most: int = 0) -> l
     versions = store.versions(path)
     if path is not None and not versions:
         known = ", ".join(files_with_versions(memory)) or "none yet"
-        raise NoSuchVersion("No versions", f"No versions of {path} are kept.", f"Files with versions: {known}.")
+        raise NoSuchVersion("No versions", f"There are no versions of {path}.", f"Files with versions: {known}.")
     rows: list[VersionRow] = []
     last: dict[str, list[str] | None] = {}  # the lines of each file in its version before; None for damaged ones
     for version in versions[-most:]:
@@ -154,7 +154,7 @@ def other_of(store: VersionStore, version: Version, number: int) -> Version:
     if other.path != version.path:
         raise Misuse(
             "Two files",
-            f"Version {version.number} is of {version.path}, version {number} of {other.path}.",
+            f"Version {version.number} belongs to {version.path}, version {number} to {other.path}.",
             f"`{PROGRAM} memory log FILE` lists the versions of one file.",
         )
     return other

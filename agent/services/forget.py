@@ -66,9 +66,9 @@ def plan(
 
     if sum(map(bool, (named.strip(), words.strip(), conversation, before))) != 1:
         raise Misuse(
-            "What is to be forgotten?",
-            "Name words, an id or a file, or a conversation, or a day: one of them.",
-            f"`{PROGRAM} forget --help` says how.",
+            "Nothing given",
+            "Give one of: text, an id, a file, a conversation or a day.",
+            f"See `{PROGRAM} forget --help`.",
         )
     if before is not None:
         chosen = choose_before(memory, before)
@@ -145,7 +145,7 @@ def forget(memory: Memory, what: ForgetPlan, on_step: Callable[[str], None] = la
         raise ended
     if job.receipt is None or job.receipt.found:
         places = ", ".join(job.receipt.found[:5] if job.receipt else ())
-        raise NotForgottenYet("Not forgotten yet", f"The words are still in {places}.", _GOES_ON)
+        raise NotForgottenYet("Not forgotten yet", f"The text is still in {places}.", _GOES_ON)
     return job
 
 
@@ -206,8 +206,10 @@ def open_jobs(memory: Memory) -> list[str]:
             sentences.append(error.message)
             continue
         found = ", ".join(job.receipt.found[:5]) if job.receipt else ""
-        where = f"the words are still in {found}" if found else f"{len(job.done):,} steps of it are done"
-        sentences.append(f"{id_} of {from_ms(job.begun_ms).astimezone():%Y-%m-%d %H:%M} is not finished: {where}.")
+        where = f"the text is still in {found}" if found else f"{len(job.done):,} steps are done"
+        sentences.append(
+            f"The deletion {id_} of {from_ms(job.begun_ms).astimezone():%Y-%m-%d %H:%M} is not finished: {where}."
+        )
     return sentences
 
 
@@ -215,13 +217,13 @@ def refuse_nothing(what: ForgetPlan) -> None:
     """Raises NothingToForget where nothing of it can be forgotten: it says which files of the person's hold it."""
     if not what.is_empty:
         return
-    held = "nothing that could be read holds these words" if what.unread else "nothing holds these words"
-    message = kept_sentence(what) if what.kept else f"Nothing here is called that, and {held}."
+    held = "nothing that could be read contains this text" if what.unread else "nothing contains this text"
+    message = kept_sentence(what) if what.kept else f"Nothing here has this name or id, and {held}."
     if what.unread:
-        message = f"{message} Not read: {' '.join(what.unread)}"
+        message = f"{message} Not searched: {' '.join(what.unread)}"
     if what.same_id:
         message = f"{message} {same_id_sentence(what)}"
-    raise NothingToForget("Nothing to forget", message, f"`{PROGRAM} search` finds by meaning.")
+    raise NothingToForget("Nothing to forget", message, f"`{PROGRAM} search` also finds by meaning.")
 
 
 def line_numbers(answer: str, most: int) -> set[int]:
@@ -233,7 +235,7 @@ def line_numbers(answer: str, most: int) -> set[int]:
     for part in said.replace(",", " ").split():
         first, _, last = part.partition("-")
         if not (first.isdigit() and (not last or last.isdigit())):
-            raise Misuse("No such lines", f"“{answer}” names no lines.", "Write 1,3 or 2-4, all or none.")
+            raise Misuse("No such lines", f"“{answer}” is not a list of lines.", "Write 1,3 or 2-4, all or none.")
         chosen.update(range(int(first), min(int(last or first), most) + 1))
     return chosen
 
@@ -249,7 +251,7 @@ def _checkpoints(work: ForgetWork) -> StepCounts:
         gone = forget_in_checkpoints(checkpoints, work.is_ref, work.prints.holds)
     except Damaged as error:  # the look at the end tells whether they hold any of it
         folder = checkpoints.folder.relative_to(work.workspace.root)
-        sentence = f"{folder} may hold versions of files that it changed still, and was left as it is"
+        sentence = f"{folder} may still contain versions of files that it changed; it was not deleted"
         return StepCounts(sentences=(f"{sentence}: {error.message}",))
     return StepCounts({"checkpoints": gone})
 
@@ -305,6 +307,4 @@ def _parsed(line: bytes) -> str:
     return message if isinstance(message, str) else ""
 
 
-_GOES_ON = (
-    f"It is written down: `{PROGRAM} forget` goes on with it and says more; the next start of the chat goes on, too."
-)
+_GOES_ON = f"The deletion is recorded: `{PROGRAM} forget` or the next start of the chat continues it."

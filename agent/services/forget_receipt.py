@@ -28,9 +28,9 @@ def left_over(jobs: Iterable[ForgetJob]) -> NotAllForgotten | None:
     """What could not be taken out by jobs that are over, as an error to be raised or said; None where all was."""
     over = [job.receipt for job in jobs if job.receipt and job.receipt.finished_ms and job.receipt.found]
     places = ", ".join(dict.fromkeys(place for receipt in over for place in receipt.found[:5]))
-    hint = f"Close every other Palimpsest and forget it again. `{PROGRAM} check` says whether a file is damaged."
+    hint = f"Close every other Palimpsest and run it again. `{PROGRAM} check` reports damaged files."
     return (
-        NotAllForgotten("Not all of it is forgotten", f"It could not be taken out of {places}.", hint) if over else None
+        NotAllForgotten("Not everything was deleted", f"It could not be deleted from {places}.", hint) if over else None
     )
 
 
@@ -54,14 +54,14 @@ def receipt_lines(
     assert receipt is not None
     counts = [counted_as(name, count) for name, count in receipt.counts.items() if count and name != "tombstones"]
     lines = [f"Forgotten: {', '.join(counts) or 'nothing was left of it'}."]
-    still = f"still in {', '.join(receipt.found[:5])}" if receipt.found else "found 0 times in what Palimpsest writes"
+    still = f"still in {', '.join(receipt.found[:5])}" if receipt.found else "no occurrences left in Palimpsest's files"
     lines.append(f"Searched: {receipt.places:,} files, {receipt.bytes:,} bytes; {still}.")
     lines += left_sentences(job)
     if unnamed := files_that_lost_names(memory, job):
-        lines.append(f"Stays: {unnamed_sentence(unnamed)}")
+        lines.append(f"Kept: {unnamed_sentence(unnamed)}")
     lines += [removed_sentence(removed), unreached_sentence(left) or sync_notice(memory, known)]
     lines += [backup_notice(memory), _also_in(memory, job)]
-    lines += [f"Not read: {sentence}" for sentence in unread_notes(memory)]
+    lines += [f"Not searched: {sentence}" for sentence in unread_notes(memory)]
     return list(filter(None, lines))
 
 
@@ -70,19 +70,19 @@ def left_sentences(job: ForgetJob) -> list[str]:
     receipt = job.receipt
     assert receipt is not None
     whose = "this file is" if len(receipt.left) == 1 else "these files are"
-    files = [f"Left, for {whose} your own: {', '.join(receipt.left[:20])}."] if receipt.left else []
+    files = [f"Not changed, because {whose} your own: {', '.join(receipt.left[:20])}."] if receipt.left else []
     return [*files, *receipt.sentences]
 
 
 def begun_sentence(job: ForgetJob) -> str:
     """A sentence about a job that an earlier process began, and that is over now."""
-    return f"Finished: the forgetting that was begun on {_minute(job.begun_ms)}."
+    return f"Finished the deletion that was begun on {_minute(job.begun_ms)}."
 
 
 def last_sentence(job: ForgetJob) -> str:
     """A sentence about the job that was finished last."""
     finished_ms = job.receipt.finished_ms if job.receipt else 0
-    return f"The last one was begun on {_minute(job.begun_ms)}, and finished on {_minute(finished_ms)}:"
+    return f"The last deletion was begun on {_minute(job.begun_ms)} and finished on {_minute(finished_ms)}:"
 
 
 def _minute(ms: int) -> str:
@@ -111,11 +111,11 @@ def sync_notice(memory: Memory, known: Collection[str] | None = None) -> str:
 
     now = f"`{PROGRAM} sync now`"
     if where := ", ".join(of_settings(stale_locations(memory))):
-        return f"It is at {where} still: {now} takes it from there, and from other devices."
+        return f"It is still at {where}: {now} deletes it there and on other devices."
     if of_settings(untold_locations(memory)):
-        return f"Other devices hold what they took of it: {now} here tells them, and then {now} there takes it."
+        return f"Other devices still have copies: run {now} here, then {now} there."
     if of_settings(used_locations(memory)):
-        return f"Other devices hold what they took of it until they sync the next time: {now} there takes it."
+        return f"Other devices still have copies until their next sync: run {now} there."
     return ""
 
 
@@ -128,5 +128,6 @@ def backup_notice(memory: Memory) -> str:
         return ""
     listed, renewed = own_command("backup", "list", last.place), own_command("backup", last.place, "--keep", "1")
     return (
-        f"Backups in {last.place} hold it still: `{listed}` shows them; `{renewed}` makes one and removes the others."
+        f"Backups in {last.place} still contain it: `{listed}` lists them; `{renewed}` makes a new one "
+        "and deletes the others."
     )

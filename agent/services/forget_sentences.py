@@ -20,19 +20,19 @@ _SINGULAR: Final = {
     "derived": "other entry in part",
     "names": "title or label",
     "copies": "older copy",
-    "synced": "row that was kept for sync",
+    "synced": "row saved for sync",
 }
 _PLURAL: Final = {
     "derived": "other entries in part",
     "names": "titles and labels",
     "copies": "older copies",
-    "synced": "rows that were kept for sync",
+    "synced": "rows saved for sync",
 }
 
 
 def plan_lines(what: ForgetPlan) -> list[str]:
     """The plan for a person: what goes, with first lines; what changes; what stays."""
-    lines = [f"What would go of {what.title}:"]
+    lines = [f"Would be deleted of {what.title}:"]
     if what.file_name:
         lines.append(f"  {file_name_sentence(what)}")
     lines += [f"  {_entry_line(entry)}" for entry in what.entries]
@@ -41,36 +41,36 @@ def plan_lines(what: ForgetPlan) -> list[str]:
     for found in what.conversations:
         lines.append(f"  {found.id}  {found.kind} “{found.title}”, {counted_as('entries', found.entries)}")
     lines += [f"  {number}. {line.file}:{line.number}  {line.text}" for number, line in enumerate(what.lines, 1)]
-    lines += [f"  changes: {name} becomes {new}, for its name holds the words" for name, new in what.renamed]
+    lines += [f"  renamed: {name} to {new}, because the name contains the text" for name, new in what.renamed]
     lines += [f"  changes: {_entry_line(entry)}" for entry in what.derived]
     lines += [f"  changes: {change}" for change in changes(what)]
     if stays := also_said_sentence(what.also_in):
         lines.append(f"{stays} Entries: {', '.join(what.also_said)}.")
     if what.copies:
-        lines.append(f"  Only copies hold it: {', '.join(what.copies)}. It is taken out of them.")
+        lines.append(f"  Only copies contain it: {', '.join(what.copies)}. It is deleted from them.")
     if what.past:
-        lines.append(f"  {counted(what.past, 'line')} in old versions of it; the file is gone.")
+        lines.append(f"  {counted(what.past, 'line')} in old versions of it; the file no longer exists.")
     if what.kept:
-        lines.append(f"Stays: {kept_sentence(what)}")
+        lines.append(f"Kept: {kept_sentence(what)}")
     if what.unnamed:
-        lines.append(f"Stays: {unnamed_sentence(what.unnamed)}")
+        lines.append(f"Kept: {unnamed_sentence(what.unnamed)}")
     if what.same_id:
-        lines.append(f"Stays: {same_id_sentence(what)}")
-    return [*lines, *(f"Not read: {sentence}" for sentence in what.unread)]
+        lines.append(f"Kept: {same_id_sentence(what)}")
+    return [*lines, *(f"Not searched: {sentence}" for sentence in what.unread)]
 
 
 def kept_sentence(what: ForgetPlan) -> str:
     """A sentence about the person's own files that hold the words."""
     names = ", ".join(map(visible_line, what.kept[:20]))
     if len(what.kept) == 1:
-        return f"{names} holds it, and is a file of your own: change it yourself."
-    return f"{names} hold it, and are files of your own: change them yourself."
+        return f"{names} contains it and is your own file: edit it yourself."
+    return f"{names} contain it and are your own files: edit them yourself."
 
 
 def file_name_sentence(what: ForgetPlan) -> str:
     """A sentence about a name that is read as a file's, and how its words alone are forgotten."""
     command = own_command("forget", "--words", what.file_name)
-    return f"“{visible_line(what.file_name)}” is read as the name of a file: `{command}` takes out these words alone."
+    return f"“{visible_line(what.file_name)}” is interpreted as a file name; to delete only this text: `{command}`."
 
 
 def unnamed_sentence(files: Sequence[NamedFile]) -> str:
@@ -79,9 +79,9 @@ def unnamed_sentence(files: Sequence[NamedFile]) -> str:
     more = f" and {len(files) - _MOST_NAMED:,} more files" if len(files) > _MOST_NAMED else ""
     commands = ", ".join(f"`{own_command('forget', file.ref)}`" for file in files[:_MOST_NAMED])
     if len(files) == 1:
-        return f"the text of {names}. Words go from its name alone; {commands} forgets the text."
+        return f"the text of {names}. Only its name is changed; {commands} deletes the text."
     which = " of the first" if more else ""
-    return f"the texts of {names}{more}. Words go from their names alone; {commands} forget the texts{which}."
+    return f"the texts of {names}{more}. Only their names are changed; {commands} delete the texts{which}."
 
 
 def same_id_sentence(what: ForgetPlan) -> str:
@@ -90,8 +90,8 @@ def same_id_sentence(what: ForgetPlan) -> str:
         return ""
     found, command = what.same_id[0], own_command("forget", "--conversation", what.same_id[0].id)
     return (
-        f"The conversation of the id {visible_line(found.id)} has {counted_as('entries', found.entries)}: "
-        f"`{command}` forgets all of it."
+        f"The conversation with the id {visible_line(found.id)} has "
+        f"{counted_as('entries', found.entries)}: `{command}` deletes all of it."
     )
 
 
@@ -103,7 +103,7 @@ def also_said_sentence(conversations: Iterable[NamedConversation | Conversation]
     """A sentence about conversations that stay and hold the same text by themselves; "" for none."""
     named = [(visible_line(found.title), found.id) for found in conversations]
     places = ", ".join(f"“{title}” ({id_})" if title else id_ for title, id_ in named)
-    return f"Stays: the same text, or parts of it, is in {places}, too." if places else ""
+    return f"Kept: the same text, or parts of it, in {places}." if places else ""
 
 
 def changes(what: ForgetPlan) -> list[str]:

@@ -9,11 +9,21 @@ from typing import Final
 
 from msgspec import Struct
 
+from foundation.sizes import format_size
+
 MAX_SECONDS: Final = 3.0  # after which the search ends with what it has
 MAX_DEPTH: Final = 5  # folders below the one that is searched
 _EXPORT: Final = re.compile(
     r"(conversations.*\.json|data-\d{4}.*batch.*\.zip|.*(chatgpt|claude).*\.zip|[0-9a-f]{32,}.*\.zip)", re.IGNORECASE
 )
+
+_SESSIONS: Final = {
+    "claude-code": re.compile(r".*\.jsonl"),
+    "codex": re.compile(r".*\.jsonl"),
+    "gemini": re.compile(r"[^/]+/chats/.*\.jsonl?"),
+    "opencode": re.compile(r"opencode[^/]*\.db"),
+}
+"""Paths of sessions in the program's folder, by format."""
 
 
 class FoundConversations(Struct, frozen=True, kw_only=True):
@@ -25,15 +35,30 @@ class FoundConversations(Struct, frozen=True, kw_only=True):
     files: tuple[Path, ...]
     size: int  # bytes
 
+    @property
+    def amount(self) -> str:
+        """`2 files, 5 kB`"""
+        count = len(self.files)
+        return f"{count:,} {'file' if count == 1 else 'files'}, {format_size(self.size)}"
+
 
 def find_conversations_on_disk(home: Path, environment: Mapping[str, str]) -> list[FoundConversations]:
-    """Sessions of Claude Code and Codex, and exports of ChatGPT and Claude in Downloads. Blocks, for a bounded time."""
+    """Sessions of coding agents, and exports of ChatGPT and Claude in Downloads. Blocks, for a bounded time."""
     deadline = time.monotonic() + MAX_SECONDS
-    claude_code = Path(environment.get("CLAUDE_CONFIG_DIR") or home / ".claude") / "projects"
-    codex = Path(environment.get("CODEX_HOME") or home / ".codex") / "sessions"
+    data = Path(environment.get("XDG_DATA_HOME") or home / ".local/share") / "opencode"
+    programs = (
+        ("claude-code", "Claude Code", Path(environment.get("CLAUDE_CONFIG_DIR") or home / ".claude") / "projects"),
+        ("codex", "Codex", Path(environment.get("CODEX_HOME") or home / ".codex") / "sessions"),
+        ("gemini", "Gemini CLI", Path(environment.get("GEMINI_CLI_HOME") or home) / ".gemini" / "tmp"),
+        ("opencode", "opencode", data),
+    )
     found: list[FoundConversations] = []
-    for form, label, folder in (("claude-code", "Claude Code", claude_code), ("codex", "Codex", codex)):
-        sizes = {path: size for path, size in _files(folder, deadline) if path.suffix == ".jsonl"}
+    for form, label, folder in programs:
+        is_session = _SESSIONS[form].fullmatch
+        below = _files(folder, deadline, depth=0 if form == "opencode" else MAX_DEPTH)
+        sizes = {path: size for path, size in below if is_session(path.relative_to(folder).as_posix())}
+        if form == "opencode" and not sizes and (folder / "storage").is_dir():
+            sizes = {folder / "storage": sum(size for _, size in _files(folder / "storage", deadline))}
         if sizes:
             files = tuple(sorted(sizes))
             found.append(FoundConversations(id=form, label=label, form=form, files=files, size=sum(sizes.values())))

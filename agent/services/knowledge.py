@@ -56,7 +56,7 @@ def page_attachments(context: KnowledgeContext) -> tuple[Attachment, ...]:
 def retrieval_notice(context: KnowledgeContext) -> str:
     """A notice where nothing was found, or only files out of view; else ""."""
     if not context.passages:
-        return f"Nothing that was added has anything on this. `{PROGRAM} knowledge add PATH` adds files."
+        return f"No results in knowledge. `{PROGRAM} knowledge add PATH` adds files."
     if context.out_of_view:
-        return "These files were out of view; they were searched because nothing in view has anything on this."
+        return "Nothing in view matched, so files out of view were searched."
     return ""

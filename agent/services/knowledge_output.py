@@ -71,13 +71,13 @@ def report_summary(report: AddReport) -> str:
         (len(report.added), "added"),
         (len(report.changed), "changed"),
         (report.unchanged, "unchanged"),
-        (len(report.removed), "gone from disk (kept here)"),
+        (len(report.removed), "deleted from disk (kept here)"),
         (len(report.bad), "could not be read"),
-        (len(report.skipped), "passed over"),
+        (len(report.skipped), "skipped"),
         (len(report.deleted), "deleted"),
     )
     parts = [f"{count:,} {label}" for count, label in counts if count]
-    return (", ".join(parts) or "There was nothing to add") + "."
+    return (", ".join(parts) or "No files to add") + "."
 
 
 def report_lines(report: AddReport) -> list[str]:
@@ -87,20 +87,15 @@ def report_lines(report: AddReport) -> list[str]:
         for message in _with_hints_once(report.bad)
     ]
     lines += _grouped(report.skipped)
-    lines += [f"{message.name} is gone from disk; what it said is kept." for message in report.removed]
+    lines += [f"{message.name} was deleted from disk; its text is kept." for message in report.removed]
     lines += [f"Deleted {message.name}: {message.why}." for message in report.deleted]
-    lines += [
-        f"Deleted an older version of {message.name}, which was not redacted: {message.id}."
-        for message in report.purged
-    ]
+    lines += [f"Deleted an older, unredacted version of {message.name}: {message.id}." for message in report.purged]
     lines += report.said
-    lines += _by_reason(report.read_as, "Read as {}, for it is not UTF-8: {}.")
+    lines += _by_reason(report.read_as, "Read as {}, because it is not UTF-8: {}.")
     lines += _view_changes(report)
     if report.secrets:
         secrets = f"{report.secrets:,} secret{'s' if report.secrets != 1 else ''}"
-        action = (
-            "taken out." if report.redacted else "found and kept, for the files are yours. --redact takes them out."
-        )
+        action = "removed." if report.redacted else "found and kept. --redact removes them."
         lines.append(f"{secrets} {action}")
     return [one_line(line) for line in lines]
 
@@ -124,7 +119,7 @@ def _view_changes(report: AddReport) -> list[str]:
         names.setdefault(message.why.partition(":")[0], []).append(message.name)
     lines = [f"{labels[why]}: {_names(files)}." for why, files in names.items()]
     away = names.keys() - {"in view"}
-    return [*lines, "Nothing is lost: search and recall have all of it."] if away else lines
+    return [*lines, "Search and recall still find all of it."] if away else lines
 
 
 def _by_reason(messages: Sequence[FileMessage], sentence: str) -> list[str]:
@@ -146,7 +141,7 @@ def _with_hints_once(bad: Sequence[FileMessage]) -> list[FileMessage]:
 
 def _grouped(skipped: Sequence[FileMessage]) -> list[str]:
     """A line a reason: `Passed over, hidden: .git, .env and 3 more`."""
-    return _by_reason(skipped, "Passed over ({}): {}")
+    return _by_reason(skipped, "Skipped ({}): {}")
 
 
 def _names(names: Sequence[str]) -> str:
@@ -191,8 +186,8 @@ def stats_rows(stats: KnowledgeStats) -> list[tuple[str, str]]:
 def stats_meaning(stats: KnowledgeStats) -> str:
     """An explanation of utilisation, in a line."""
     return (
-        f"Utilisation is what stands in view at once, of knowledge.max_vision_tokens ({stats.max_tokens:,}): the most "
-        f"that one question is shown as pages. All that may be asked for has {stats.tokens_of_all:,}."
+        f"Utilisation is the share of knowledge.max_vision_tokens ({stats.max_tokens:,}) in view at "
+        f"once, the maximum shown as pages for one question. All knowledge together has {stats.tokens_of_all:,}."
     )
 
 

@@ -122,9 +122,9 @@ def no_results_message(typed: str) -> str:
     parsed = parse_filters(typed)
     if not parsed.text:
         if parsed.narrowed:
-            return "Nothing is remembered that these filters leave. Take one away, or widen it."
-        return "Nothing is remembered yet. What is said here, what stands in MEMORY.md, and what you archive will be."
-    return f"Nothing is remembered about “{parsed.text}”. {_advice(parsed)}"
+            return "No results with these filters. Remove or widen one."
+        return "Memory is empty. Conversations, MEMORY.md and archives will appear here."
+    return f"No results for “{parsed.text}”. {_advice(parsed)}"
 
 
 def passage_context(memory: "Memory", row: BrowseRow) -> PassageContext:
@@ -238,12 +238,12 @@ def _in_picture(memory: "Memory", text: str) -> "tuple[RecalledPassage, ...] | N
 
 def _advice(parsed: ParsedFilters) -> str:
     if parsed.narrowed:
-        return "There may be something without the filters."
+        return "Try without the filters."
     if '"' in parsed.text:
-        return "Without the quotes, words in any order are found."
+        return "Without the quotes, words match in any order."
     if len(parsed.text.split()) > 3:
-        return "Fewer words may find it."
-    return "Another word for it may find it; so does a person, a day or a file: who:Anna since:30d file:a.py"
+        return "Try fewer words."
+    return "Try another word, or a person, day or file: who:Anna since:30d file:a.py"
 
 
 def _turn_of_reference(memory: "Memory", ref: str) -> NearbyTurn | None:

@@ -9,7 +9,7 @@ from agent.config.config import read_config
 if TYPE_CHECKING:
     from agent.session import Session
 
-AT_ONCE: Final = "at once"
+AT_ONCE: Final = "immediately"
 NEXT_REQUEST: Final = "from the next request"
 NEXT_START: Final = "from the next start of the chat"
 _SCREEN: Final = {"theme", "keys", "pictures", "notify", "panel", "vim_keys"}

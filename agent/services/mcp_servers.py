@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from agent.session import Session
 
 _EXAMPLE: Final = "Examples: time uvx mcp-server-time · issues https://example.org/mcp"
-_SECRET_HINT: Final = "Write ${VARIABLE} in its place, and set the variable in the environment."
+_SECRET_HINT: Final = "Write ${VARIABLE} instead, and set the variable in the environment."
 _OWN: Final = f"Only a server of your own {USER_FILE} can be marked as harmless."
 _LOCK_SECONDS: Final = 5
 _WHERE: Final = {
@@ -44,9 +44,11 @@ def parse_server(text: str) -> tuple[str, dict[str, Any]]:
     name, _, rest = text.strip().partition(" ")
     rest = rest.strip()
     if not rest:
-        raise Misuse("Not a server", "A name and a command, or a name and an address, are needed.", _EXAMPLE)
+        raise Misuse("Not a server", "Give a name and a command, or a name and an address.", _EXAMPLE)
     if text_without_secrets(rest) != rest:
-        raise Misuse("A key in a definition", "The line holds a key or a password, and would be stored.", _SECRET_HINT)
+        raise Misuse(
+            "A key in a definition", "The line contains a key or a password, which would be stored.", _SECRET_HINT
+        )
     raw = _definition(rest)
     if problem := configured_server(name, raw, ServerSource.USER, "").problem:
         raise Misuse("Not a server", problem, _EXAMPLE)
@@ -141,7 +143,7 @@ class SessionServers:
     def _add(self, name: str, raw: dict[str, Any]) -> None:
         def with_it(servers: dict[str, Any]) -> dict[str, Any]:
             if name in servers or not self.is_free(name):
-                raise Misuse("That name is taken", f"There is an MCP server {visible_line(name)} already.")
+                raise Misuse("Name already used", f"There is already an MCP server {visible_line(name)}.")
             return {**servers, name: raw}
 
         change_user_file(self.path, with_it)
@@ -161,7 +163,7 @@ class SessionServers:
 def _elsewhere(server: ConfiguredServer) -> Misuse:
     where = _WHERE[server.source]
     return Misuse(
-        "Not here", f"{visible_line(server.name)} is configured in {where}.", "Take it out there; o turns it off."
+        "Not removed", f"{visible_line(server.name)} is configured in {where}.", "Remove it there; o turns it off."
     )
 
 

@@ -83,7 +83,7 @@ def last_change(memory: Memory, file: MemoryFile, before: str | None) -> MemoryC
     held = version_text(store, newest)
     if held != file.text:  # a workspace that is only read keeps no versions
         return MemoryChange(
-            f"Since version {newest.number}. Who changed it is not recorded.", _diff(held, file.text, file.path)
+            f"Since version {newest.number}. The author is not recorded.", _diff(held, file.text, file.path)
         )
     sentence = f"Version {newest.number} of {version_time(newest)}{_by(newest)}."
     return MemoryChange(sentence, version_difference(store, newest))

@@ -30,8 +30,8 @@ async def detect_model(session: "Session", key: str = "F2") -> ModelOffer | None
     others = f", /model lists all {len(models)} found" if len(models) > 1 else ""
     key = key.format(spec=first.spec)
     if not first.profile.remote:
-        return ModelOffer(first.spec, f"{first.spec} answers on this machine. {key} speaks to it{others}.")
-    return ModelOffer(first.spec, _service_offer(session, first, f"{key} speaks to {first.spec}{others}"))
+        return ModelOffer(first.spec, f"{first.spec} is running on this machine. {key} switches to it{others}.")
+    return ModelOffer(first.spec, _service_offer(session, first, f"{key} switches to {first.spec}{others}"))
 
 
 def _service_offer(session: "Session", model: "DetectedModel", taken_by: str) -> str:
@@ -41,6 +41,6 @@ def _service_offer(session: "Session", model: "DetectedModel", taken_by: str) ->
 
     variable = key_variable(parse_spec(model.spec), session.config.environment)
     return (
-        f"{variable or 'A key'} is set: {taken_by}. What you write then goes to {model.address}. "
+        f"{variable or 'A key'} is set: {taken_by}. Your messages will then be sent to {model.address}. "
         f"{price_sentence(model.profile, session.config.models)} Until then nothing is sent."
     )

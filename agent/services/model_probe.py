@@ -99,8 +99,8 @@ def _opened(config: Config, spec: str, way: ToolWay) -> ChatModel:
     if model.profile.remote or spec == "offline":
         raise Misuse(
             "No probe",
-            f"{spec} does not run on this machine, so it is not probed.",
-            "Set how it is offered tools in `models.profiles`.",
+            f"{spec} does not run on this machine, so it was not tested.",
+            "Set its tool format in `models.profiles`.",
         )
     return model
 

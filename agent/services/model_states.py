@@ -10,8 +10,8 @@ from models.chat.detect import DetectedModel, probe_address
 from models.chat.mlx.files import find_folder
 from models.chat.spec import ModelSpec, address_of, is_loopback, parse_spec
 
-ANSWERS: Final = "it answers"
-NO_ANSWER: Final = "no answer"
+ANSWERS: Final = "it responds"
+NO_ANSWER: Final = "no response"
 
 
 def is_address(text: str) -> bool:
@@ -28,8 +28,8 @@ async def models_at(config: Config, text: str) -> list[DetectedModel]:
     if not models:
         raise Misuse(
             "No model there",
-            f"Nothing at {address} answers as a model server.",
-            "Is it running, and is that its address? A SPEC names a model without a question: openai:NAME@ADDRESS.",
+            f"No model server responds at {address}.",
+            "Check that it is running and the address is right. To use a model without a check: openai:NAME@ADDRESS.",
         )
     return models
 
@@ -67,17 +67,17 @@ async def _state(spec: str, servers: Mapping[str, list[DetectedModel]], environm
         return "cannot be used"
     if model.provider == "mlx":
         folder = await asyncio.to_thread(find_folder, model.name)
-        return "on this machine" if folder else "its folder is not here"
+        return "on this machine" if folder else "its folder does not exist"
     return _server_state(model, address_of(model, environment), servers)
 
 
 def _server_state(model: ModelSpec, address: str, answers: Mapping[str, list[DetectedModel]]) -> str:
     if address not in answers:
-        return f"on another machine ({address}), not asked"
+        return f"on another machine ({address}), not checked"
     if not answers[address]:
         return f"{NO_ANSWER} from {address}"
     names = answers[address][0].names
-    return ANSWERS if not names or model.name in names else f"{address} answers and does not list it"
+    return ANSWERS if not names or model.name in names else f"{address} responds but does not list it"
 
 
 def _parsed(spec: str) -> ModelSpec | None:

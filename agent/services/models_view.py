@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 _PROTOCOLS: Final = {
     "anthropic": "Anthropic's Messages API",
     "mlx": "in this process, by mlx-lm",
-    "offline": "no language model: it quotes what is remembered, with citations",
+    "offline": "no language model: quotes from memory, with citations",
 }
 _CHAT_PROTOCOL: Final = "OpenAI's chat protocol"
 KEY_VARIABLES: Final = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "PALIMPSEST_ANTHROPIC_KEY", "PALIMPSEST_OPENAI_KEY")
 HOW_TO_SET_A_KEY: Final = (
-    "k stores the key of the chosen model's service, in the system's keyring or a file that only you can read. "
-    "Variables come first: ANTHROPIC_API_KEY and OPENAI_API_KEY go to the provider alone, PALIMPSEST_OPENAI_KEY to any "
-    "address that a SPEC names."
+    "k stores the key of the selected model's service in the system's keyring, or in "
+    "a file that only you can read. Environment variables take precedence: ANTHROPIC_API_KEY and "
+    "OPENAI_API_KEY are sent only to that provider, PALIMPSEST_OPENAI_KEY to any address in a SPEC."
 )
 
 
@@ -149,8 +149,8 @@ class SessionModels:
         session, config = self._session, self._config
         before = config.embed.embedder
         chosen = await asyncio.to_thread(use_embedder, session.workspace, config.environment, spec, before, user=True)
-        what = "Search goes by words" if chosen.spec == NONE else f"{chosen.spec} makes the vectors"
-        return f"{what} from the next start of the chat; set in {chosen.path}."
+        what = "Keyword search only" if chosen.spec == NONE else f"{chosen.spec} computes the vectors"
+        return f"{what} from the next start of the chat; saved in {chosen.path}."
 
 
 def model_facts(
@@ -159,15 +159,13 @@ def model_facts(
     """Window and reserve, abilities, protocol and address, key, price: a sentence each."""
     spec = parse_spec(profile.spec)
     if spec.provider == "offline":
-        return [
-            "No language model: it quotes what it remembers, with citations. Nothing is sent, and it costs nothing."
-        ]
+        return ["No language model: answers quote from memory, with citations. Nothing is sent, and it is free."]
     reserve = budget_for(profile.window, context).reserve
-    window = f"Window {profile.window:,} tokens, {reserve:,} of them kept for the answer."
+    window = f"Window {profile.window:,} tokens, {reserve:,} of them reserved for the answer."
     tools = "tools natively" if profile.tools else "tools in text" if profile.text_tools else "no tools"
     size = f" It counts as {profile.size.value}." if profile.size is not ModelSize.UNKNOWN else ""
     lines = [
-        window if profile.window_known else "Its window is not known yet: its server is asked with the first message.",
+        window if profile.window_known else "Its window is not known yet; it is requested with the first message.",
         f"It reads {'text and images' if profile.vision else 'text, no images'}, and calls {tools}.{size}",
         f"Reached by {_protocol(spec, environment)}. "
         f"{'What you write is sent to another machine.' if profile.remote else 'Nothing leaves this machine.'}",
@@ -185,8 +183,8 @@ def price_sentence(profile: Profile, settings: ModelSettings) -> str:
             f"A million tokens cost {price.input:g} {price.currency} read, {price.output:g} {price.currency} written."
         )
     if profile.remote:
-        return "The provider charges by tokens; its price is not set here (models.prices)."
-    return "It costs nothing."
+        return "The provider charges by tokens; no price is set (models.prices)."
+    return "It is free."
 
 
 def _protocol(spec: ModelSpec, environment: Mapping[str, str]) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # loaded after first paint
 
 TRUST, FOLLOW, NEVER, NOT_NOW, LATER, READ_ONLY = "trust it", "follow it", "never", "not now", "later", "read only"
 TRUST_EFFECT: Final = (
-    "Trusted, it is written to, its configuration may set the model's address, paths and commands, "
+    "If you trust it, its configuration can set the model's address, paths and commands, "
     "and the model reads its skills."
 )
 
@@ -37,20 +37,20 @@ class OpeningQuestion(Struct, frozen=True, kw_only=True):
 
 def trust_question(contents: Sequence[str]) -> OpeningQuestion:
     """Whether a workspace that was made elsewhere is trusted. `contents` describes it, a fact per line."""
-    facts = (*contents, "Read-only, you can look and search; nothing in it is written or deleted.", TRUST_EFFECT)
+    facts = (*contents, "Read-only, you can read and search; nothing is written or deleted.", TRUST_EFFECT)
     return _question("This workspace was not made here", facts, yes=TRUST, no=READ_ONLY)
 
 
 def changes_question(changes: Sequence[str]) -> OpeningQuestion:
     """Whether changes to a trusted workspace are trusted. `changes` describes them, a file per line."""
-    facts = (*changes, "Until you trust what is new or changed, it is not in force; all else is.")
+    facts = (*changes, "New or changed parts are inactive until you trust them.")
     return _question("This workspace changed since you trusted it", facts, yes=TRUST, later=LATER)
 
 
 def link_question(name: str, target: str, effect: str) -> OpeningQuestion:
     """Whether a link out of the workspace is followed. `effect` describes what following it allows."""
     title = f"{name} is a link out of this workspace"
-    return _question(title, ("It leads to", target, effect), yes=FOLLOW, no=NEVER, later=NOT_NOW)
+    return _question(title, ("It points to", target, effect), yes=FOLLOW, no=NEVER, later=NOT_NOW)
 
 
 def server_question(name: str, facts: Sequence[str], *, is_changed: bool) -> OpeningQuestion:
@@ -64,7 +64,9 @@ def instructions_question(files: Sequence[str], *, is_changed: bool) -> OpeningQ
     """Whether the model may read the project's instruction files, whose paths these are. `is_changed`: other contents
     were trusted."""
     title = f"The project's instructions {'changed' if is_changed else 'for agents are new'}"
-    effect = "Trusted, each conversation in this project begins with them. A change is asked about again."
+    effect = (
+        "If you trust them, each conversation in this project begins with them. You are asked again when they change."
+    )
     return _question(title, (*files, effect), yes=TRUST, no=NEVER, later=NOT_NOW)
 
 

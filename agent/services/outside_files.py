@@ -21,7 +21,7 @@ from models.messages import ToolCall
 if TYPE_CHECKING:
     from agent.tools.files.project import ProjectFolders
 
-_REASON: Final = "Your message names it with @, and what is attached is sent to the model."
+_REASON: Final = "Your message attaches it with @, and attached files are sent to the model."
 
 AskPort = Callable[[PermissionRequested], Awaitable[PermissionAnswer]]
 
@@ -90,7 +90,7 @@ async def _preview_refusal(policy: Policy, path: Path) -> str:
         case Verdict.DENY:
             return f"{name} is not attached: {decision.reason}"
         case Verdict.ASK:
-            return f"{name} is outside the project: sending this would ask about it first. It was not read for this."
+            return f"{name} is outside the project and was not read here. Sending the message asks for it first."
 
 
 async def _refusal(policy: Policy, path: Path, ask: AskPort | None) -> str:
@@ -115,6 +115,6 @@ async def _refusal(policy: Policy, path: Path, ask: AskPort | None) -> str:
     if policy.mode is PermissionMode.AUTO and not decision.asks_always:
         return ""
     return (
-        f"{name} is not attached: it is outside the project, and nobody can be asked here. "
-        f"The rule {visible_line(offers[0])} allows it."
+        f"{name} is not attached: it is outside the project and cannot be confirmed here. The rule "
+        f"{visible_line(offers[0])} would allow it."
     )

@@ -28,6 +28,10 @@ class TouchedFile(Struct, frozen=True):
     added: int  # lines
     removed: int
 
+    @property
+    def figures(self) -> str:
+        return f"+{self.added:,} −{self.removed:,}"
+
 
 class SpentToday(Struct, frozen=True):
     """Tokens of all requests of the day, in the clock's own zone, and what they cost in words."""

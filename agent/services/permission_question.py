@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from agent.permissions.action import Access, Action, PermissionAnswer, Scope
 from foundation.terminal_text import visible, visible_code, visible_code_line
 
-ALL_EDITS: Final = "All edits of this session: the mode edit"
+ALL_EDITS: Final = "All edits in this session: mode “edit”"
 _SHOWN_CHARS: Final = 60  # of a rule
 _BLANKS: Final = re.compile(r"(?<=[^\s])[ \t]{9,}(?=[^\s])|[ \t]{41,}")
 _EMPTY_LINES: Final = re.compile(r"\n(?:[ \t]*\n){3,}")
@@ -71,7 +71,7 @@ def _answers_of(action: Action, *, once_only: bool, offers: Sequence[str]) -> li
     return [
         *answers,
         ("No", PermissionAnswer(False)),
-        ("No, for a reason that you type now", PermissionAnswer(False)),
+        ("No, and type a reason", PermissionAnswer(False)),
     ]
 
 

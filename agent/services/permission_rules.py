@@ -58,30 +58,30 @@ def rule_steps(policy: Policy) -> list[RuleStep]:
     sandboxed = policy.mode is PermissionMode.AUTO and policy.sandboxed
     problem = policy.rules.problem
     return [
-        RuleStep("Denied, in any mode", "A deny rule holds whatever else allows.", deny, bool(deny)),
+        RuleStep("Denied, in any mode", "A deny rule wins over every allow rule.", deny, bool(deny)),
         RuleStep(
-            "The modes read-only and plan",
+            "Modes “read-only” and “plan”",
             "Nothing is changed, run or sent.",
             holds=policy.mode in {PermissionMode.READ_ONLY, PermissionMode.PLAN},
         ),
-        *([RuleStep("A file of rules cannot be read", problem)] if problem else []),
+        *([RuleStep("A rules file cannot be read", problem)] if problem else []),
         RuleStep(
-            "Always asks, whatever the rules",
-            "Notes; files of keys and passwords; what a tool has a concern about; and, while text that nobody here "
-            "wrote is in view, what leaves the machine or the sandbox.",
+            "Always needs confirmation",
+            "Notes; files with keys or passwords; actions that a tool warns about; and, while the context "
+            "contains untrusted text, anything that leaves the machine or the sandbox.",
         ),
-        RuleStep("Asks", "An ask rule holds before any that allows.", ask, bool(ask)),
+        RuleStep("Asks", "An ask rule wins over allow rules.", ask, bool(ask)),
         RuleStep(
             "A command that cannot be read",
-            "It asks while a rule denies or asks for commands. A rule that allows that very line still holds.",
+            "It needs confirmation if any rule denies or asks for commands, unless a rule allows exactly this command.",
             holds=any(rule.tool == COMMAND_TOOL for rule in (*deny, *ask)),
         ),
         RuleStep(
             "Allowed",
-            "Reading memory and the project needs no rule, nor does a command in the sandbox that only reads.",
+            "Reading memory and the project is always allowed, and so are read-only commands in the sandbox.",
             allow,
         ),
-        RuleStep(f"The mode {policy.mode}", policy.mode.effect(sandboxed=sandboxed)),
+        RuleStep(f"Mode “{policy.mode}”", policy.mode.effect(sandboxed=sandboxed)),
     ]
 
 
@@ -98,7 +98,7 @@ def tested_action(text: str, commands: Commands | None = None) -> Action:
 def action_of(words: Sequence[str], commands: Commands | None = None) -> Action:
     """The action that `test` names: a tool with its subject, or a command line. Raises Misuse."""
     if not words or not words[0].strip():
-        raise Misuse("Nothing to test", "There is no command and no tool.", "permissions test 'git push'")
+        raise Misuse("Nothing to test", "Give a command or a tool.", "permissions test 'git push'")
     tool, *rest = words
     if tool == ATTACH_TOOL:
         return attach_action(" ".join(rest))
@@ -141,7 +141,7 @@ def parse_tool_rule(verdict: Verdict, text: str, source: RuleSource = RuleSource
         return rule
     similar = difflib.get_close_matches(rule.tool, _ACCESS, n=1)
     hint = f"Did you mean {similar[0]}?" if similar else f"The tools are {', '.join(sorted(_ACCESS))}."
-    raise Misuse("No such tool", f"“{text}” is about {rule.tool}, and no tool has that name.", hint)
+    raise Misuse("No such tool", f"There is no tool “{rule.tool}”.", hint)
 
 
 def remove_rule(stored: StoredRules, words: Sequence[str], sources: Sequence[RuleSource]) -> list[Rule]:

@@ -11,7 +11,7 @@ from agent.permissions.mode import PermissionMode
 from agent.permissions.policy import Policy
 from models.messages import ToolCall
 
-ACCEPT: Final = "Yes, carry it out"
+ACCEPT: Final = "Yes, carry out the plan"
 ACCEPTED: Final = "The plan is accepted. Carry it out."
 _PLAN: Final = re.compile(r"(?im)^\W*(?:the |implementation )*plan\b|^\W*(?:实施)?(?:计划|方案)")
 

@@ -10,7 +10,7 @@ from msgspec.structs import asdict, replace
 
 from agent.services.images import OUR_READERS, OpenEngine, is_picture, read_file
 from foundation.program import PROGRAM
-from foundation.terminal_text import hidden_count
+from foundation.terminal_text import fenced, hidden_count
 from foundation.trust import Citation, Trust
 from memory.errors import NotFound
 from memory.origin import UNVERIFIED_DOUBT
@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # a picture is read without a workspace
     from memory.pages.read.reader import OnStage
     from memory.search import Hit
 
-NOT_KNOWN: Final = "This page is not known here: nothing vouches for where it comes from."
+NOT_KNOWN: Final = "This page is not in this workspace, so its source cannot be verified."
 """Warning for a page picture with an id unknown to the workspace, or read outside of any workspace."""
 NO_TEXT: Final = "No text was found in it."
 """The result for a picture without text."""
@@ -80,7 +80,7 @@ def _verified(hit: RecalledPassage, memory: "Memory | None") -> RecalledPassage:
     every_line = tuple(range(1, hit.text.count("\n") + 2))
     return warned(
         replace(hit, doubt=every_line),
-        f"This workspace has a page {hit.id} with another text: the picture was altered, or is not that page.",
+        f"This workspace has a page {hit.id} with a different text: the picture was altered, or is another page.",
     )
 
 
@@ -128,13 +128,13 @@ def recall_markdown(memory: "Memory", request: str) -> str:
     if picture and not result.hits:
         return NO_TEXT
     if not result.hits:
-        return f"Nothing is remembered about “{request}”."
+        return f"No results for “{request}”."
     return "\n\n".join(_as_markdown(hit) for hit in result.hits)
 
 
 def _as_markdown(hit: RecalledPassage) -> str:
     notices = [*hit.warnings, *filter(None, [hidden_characters_notice(hit)])]
-    return "\n\n".join([f"**{hit.citation}** · {describe(hit)}", *notices, _fenced(hit.text)])
+    return "\n\n".join([f"**{hit.citation}** · {describe(hit)}", *notices, fenced(hit.text).rstrip()])
 
 
 def describe(hit: RecalledPassage) -> str:
@@ -143,7 +143,7 @@ def describe(hit: RecalledPassage) -> str:
     how = f"read {reader} in {hit.read_ms:,.1f} ms"
     if hit.engine == STORED:
         how = "as it was stored" if hit.trust is Trust.EXACT else "from the store"
-    doubt = f"; lines in doubt: {_lines(hit.doubt)}" if hit.doubt else ""
+    doubt = f"; uncertain lines: {_lines(hit.doubt)}" if hit.doubt else ""
     return f"{hit.trust.value}, {how}{doubt}"
 
 
@@ -153,7 +153,7 @@ def hidden_characters_notice(hit: RecalledPassage) -> str:
     if not count:
         return ""
     subject = "1 control or hidden character is" if count == 1 else f"{count:,} control or hidden characters are"
-    return f"Not shown to the byte: {subject} a sign here. `{PROGRAM} recall … --raw` gives every byte."
+    return f"Not shown exactly: {subject} replaced by a symbol. `{PROGRAM} recall … --raw` prints every byte."
 
 
 def citations(hit: RecalledPassage) -> tuple[Citation, ...]:
@@ -236,10 +236,3 @@ def _elapsed_ms(began: float) -> float:
 def _lines(numbers: Sequence[int]) -> str:
     listed = ", ".join(str(number) for number in numbers[:12])
     return listed + (f" and {len(numbers) - 12} more" if len(numbers) > 12 else "")
-
-
-def _fenced(text: str) -> str:
-    fence = "```"
-    while fence in text:
-        fence += "`"
-    return f"{fence}text\n{text}\n{fence}"

@@ -60,12 +60,12 @@ def carry_out(
         with suppress(NotFound):  # deleted meanwhile
             conversation = memory.conversations.at(each.seq)
             if conversation.updated != each.touched:
-                sentences.append(f"{conversation.id} was written to meanwhile and stays.")
+                sentences.append(f"{conversation.id} was changed meanwhile and is kept.")
                 continue
             try:
                 memory.conversations.refuse_in_use(conversation.seq)
             except StoreBusy as error:
-                sentences.append(f"{conversation.id} stays: {error.message}")
+                sentences.append(f"{conversation.id} is kept: {error.message}")
                 continue
             leaving.append(conversation)
         report()

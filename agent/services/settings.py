@@ -41,7 +41,7 @@ def settings_file(
         raise Misuse(
             "Not trusted",
             f"This workspace may not set “{setting.name}”: it can name a path, an address or a command.",
-            f"Set it for yourself instead, or say `{trust_command(workspace)}` first.",
+            f"Set it in your user configuration, or run `{trust_command(workspace)}` first.",
         )
     return SettingsFile(workspace.config, workspace.versions)
 

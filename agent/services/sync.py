@@ -52,9 +52,9 @@ def take_key(environment: Mapping[str, str], source: Path | None) -> str:
         if file.exists() and read_secret(file) != secret:
             raise Misuse(
                 "Another key",
-                f"{file} holds another key than {source}.",
-                f"Name its public key on the other devices (`{PROGRAM} sync add LOCATION --recipient age1…`), or move "
-                "it away first: what was encrypted for it alone is then not readable here.",
+                f"{file} contains a different key than {source}.",
+                f"Add its public key on the other devices (`{PROGRAM} sync add LOCATION --recipient "
+                "age1…`), or move it away first; data encrypted only for it can then not be read here.",
             )
     keys = Keys(secret, ())
     if not file.exists():
@@ -77,4 +77,4 @@ def device_name() -> str:
 
 def unknown_location(name: str, known: Sequence[str]) -> Misuse:
     there = f"The locations are: {', '.join(known)}." if known else "No location was added."
-    return Misuse("No such location", f"{name} is no location of this workspace.", there)
+    return Misuse("No such location", f"{name} is not a location of this workspace.", there)

@@ -41,7 +41,7 @@ def trend_rows(days: Sequence[DayTokens], today: date) -> list[tuple[str, str]]:
         ("tokens written by models", [day.completion_tokens for day in shown]),
     )
     return [
-        (name, f"{sparkline(values)}  {sum(values):,} in {len(shown)} days, {max(values):,} at most in one")
+        (name, f"{sparkline(values)}  {sum(values):,} in {len(shown)} days, maximum {max(values):,} per day")
         for name, values in kinds
         if any(values)
     ]

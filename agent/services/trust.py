@@ -42,7 +42,9 @@ class WorkspaceContents(Struct, frozen=True, kw_only=True):
     def short_lines(self) -> tuple[str, ...]:
         """The same for a dialog: links are only named, since each has its own dialog once the workspace is trusted."""
         names = [link.partition(" → ")[0] for link in self.links]
-        unfollowed = f"Not followed, for {'it leads' if len(names) == 1 else 'they lead'} out of it: {_listed(names)}."
+        unfollowed = (
+            f"Not followed, because {'it leads' if len(names) == 1 else 'they lead'} out of it: {_listed(names)}."
+        )
         return (*self._facts, *([unfollowed] if names else []))
 
     @property
@@ -55,7 +57,7 @@ class WorkspaceContents(Struct, frozen=True, kw_only=True):
         return (
             self.path,
             f"It belongs to {self.owner}{self._counts}.",
-            f"It brings {_listed(acts) or 'no configuration, no hooks and no skills'}.",
+            f"It contains {_listed(acts) or 'no configuration, no hooks and no skills'}.",
             *_power_lines(self.powers),
             *_allowed_lines(self.allowed_tools),
         )
@@ -70,7 +72,7 @@ class WorkspaceContents(Struct, frozen=True, kw_only=True):
 
 def _power_lines(powers: Sequence[str]) -> list[str]:
     """What the configuration lets in, a line each."""
-    lines = ["Trusted, its configuration sets:"] if powers else []
+    lines = ["If you trust it, its configuration sets:"] if powers else []
     lines += [f"· {line}" for line in powers[:MAX_POWERS]]
     more = len(powers) - MAX_POWERS
     return [*lines, *([f"· and {more:,} more, in its config.yaml"] if more > 0 else [])]
@@ -80,10 +82,10 @@ def _allowed_lines(allowed: Sequence[str]) -> list[str]:
     """What skills allow without asking, a line a skill."""
     if not allowed:
         return []
-    lines = ["Without asking, while they are in use, skills allow:"]
+    lines = ["While in use, its skills allow without confirmation:"]
     lines += [f"· {line}" for line in allowed[:MAX_LISTED]]
     more = len(allowed) - MAX_LISTED
-    return [*lines, *([f"· and so do {_counted(more, 'other skill')}"] if more > 0 else [])]
+    return [*lines, *([f"· and the same for {_counted(more, 'other skill')}"] if more > 0 else [])]
 
 
 def _allowed_tools(workspace: Workspace, paths: Collection[str] | None = None) -> tuple[str, ...]:
@@ -168,7 +170,7 @@ def trust_changes(workspace: Workspace, standing: TrustState, ignored: Sequence[
 
 def _settings_of(ignored: Sequence[IgnoredSetting]) -> list[str]:
     if not ignored:
-        return ["· It sets nothing that needs trust."]
+        return ["· It sets nothing that requires trust."]
     lines = [f"· {setting.name}: {_short(setting.value)}" for setting in ignored[:MAX_LISTED]]
     more = len(ignored) - MAX_LISTED
     return [*lines, *([f"· and {_counted(more, 'other setting')}"] if more > 0 else [])]
@@ -188,14 +190,12 @@ def allow_link(workspace: Workspace, environment: Mapping[str, str], link: str) 
     link = link.rstrip("/")
     if link not in LINKABLE or not path.is_symlink():
         raise Misuse(
-            "No such link", f"{link} is no link of this workspace.", f"One of {', '.join(LINKABLE)} can be a link."
+            "No such link", f"{link} is not a link in this workspace.", f"One of {', '.join(LINKABLE)} can be a link."
         )
     if not store.state(workspace).trusted:
         raise Misuse("Not trusted", f"{workspace.root} is not trusted itself.", "Trust the workspace first.")
     if resolve_path(path).is_relative_to(resolve_path(workspace.root)):
-        raise Misuse(
-            "It leads nowhere else", f"{link} leads to a place within the workspace.", "It is followed as it is."
-        )
+        raise Misuse("Not an outside link", f"{link} points inside the workspace.", "It needs no permission.")
     return store.allow(workspace, link)
 
 
@@ -211,16 +211,16 @@ def links_out(workspace: Workspace) -> dict[str, Path]:
 
 
 _FOLLOWED = {
-    "MEMORY.md": "Followed, that file is read, and written when something is remembered.",
-    "memory": "Followed, the notes in that folder are read and written, and texts of archives are kept there.",
-    "skills": "Followed, the model reads the skills in that folder, as they are now.",
-    "system.yaml": "Followed, that file says what each request begins with.",
+    "MEMORY.md": "If you follow it, the file is read, and written when a note is added.",
+    "memory": "If you follow it, notes and archive texts in that folder are read and written.",
+    "skills": "If you follow it, the model reads the current skills in that folder.",
+    "system.yaml": "If you follow it, that file defines the start of each request.",
 }
 
 
 def link_effect(link: str) -> str:
     """The effect of following a link of that name, in one sentence."""
-    return _FOLLOWED.get(link, "Followed, that file is read into each request.")
+    return _FOLLOWED.get(link, "If you follow it, that file is part of each request.")
 
 
 def contents_of(workspace: Workspace) -> WorkspaceContents:

@@ -8,28 +8,28 @@ from memory.records import FAILURE, STEERS, AnswerOwner, Entry
 from models.messages import RecalledSpan
 from models.recalled import LEFT_BRANCH
 
-EMPTY_ANSWER: Final = "The answer is empty. /retry asks for another one."
+EMPTY_ANSWER: Final = "The answer is empty. /retry requests another one."
 WITHDRAWN: Final = "The text above was the model's reasoning. Its answer follows."
-BROKE_OFF: Final = "the answer broke off here · /retry asks again"
-STEERED: Final = "the answer ended here for your next message"
-STOPPED, STOPPED_WITH_TEXT = "stopped", "stopped; what came is kept"
-FAILED: Final = "an error ended the answer here ({}) · /retry asks again"
-OTHER_WINDOW: Final = "another window is answering: what it has written so far is above"
-OTHER_WINDOW_THEN: Final = "another window was answering when this one opened: what it had written by then is above"
-OTHER_WINDOW_PERHAPS: Final = "the answer is not whole here: it broke off, or another window goes on with it"
+BROKE_OFF: Final = "the answer was cut off here · /retry tries again"
+STEERED: Final = "the answer was interrupted by your next message"
+STOPPED, STOPPED_WITH_TEXT = "stopped", "stopped; the partial answer is saved"
+FAILED: Final = "an error stopped the answer here ({}) · /retry tries again"
+OTHER_WINDOW: Final = "another window is answering; its answer so far is above"
+OTHER_WINDOW_THEN: Final = "another window was answering when this one opened; its answer up to then is above"
+OTHER_WINDOW_PERHAPS: Final = "the answer is incomplete: it was cut off, or another window is still writing it"
 NO_ANSWER: Final = "no answer came"
 MODEL_CHANGED: Final = "the model changed"
 ARCHIVED: Final = "older turns were archived"
 
 _REASONS: Final = {
     MODEL_CHANGED: "Another model answers now",
-    ARCHIVED: "Older turns left for the archive",
+    ARCHIVED: "Older messages were archived",
     "another branch": "Another branch of the conversation",
 }
-CUT: Final = "cut at the length kept for an answer; say “go on” for more"
-CUT_CALL: Final = "cut at the length kept for an answer, within a tool call: no tool ran · /retry asks again"
+CUT: Final = "cut off at the answer length limit; write “go on” for more"
+CUT_CALL: Final = "cut off at the answer length limit within a tool call: no tool ran · /retry tries again"
 IN_LOOP: Final = "stopped: the model repeated itself · /retry asks again"
-FILTERED: Final = "ended by the service’s filter"
+FILTERED: Final = "stopped by the service’s content filter"
 _IN_PROGRESS: Final = {
     AnswerOwner.THIS: "",
     AnswerOwner.OTHER: OTHER_WINDOW,
@@ -80,7 +80,7 @@ def recalled_line(span: RecalledSpan, beside: int) -> str:
     if span.off_branch:
         details.append(LEFT_BRANCH)
     if beside:
-        details.append(f"{beside} beside it")
+        details.append(f"{beside} not in the summary")
     return " · ".join(details)
 
 

@@ -16,7 +16,7 @@ from memory.memory import Memory
 from memory.versions.cause import Author
 from memory.versions.manifest import Version
 
-NOTHING_TO_UNDO: Final = "No model has changed a file that is not taken back, or taken out, already."
+NOTHING_TO_UNDO: Final = "No changes by a model are left to undo."
 
 
 class VersionReceipt(Struct, frozen=True):
@@ -52,10 +52,10 @@ def restore_version(memory: Memory, version: Version) -> VersionReceipt:
         raise _not_written(version.path, error) from error
     now = memory.versions.store.newest(version.path) or version
     if not done.is_changed:
-        return VersionReceipt(f"{version.path} holds that text already.", version, now.number)
+        return VersionReceipt(f"{version.path} already has that text.", version, now.number)
     this = f"; this is version {now.number}" if now.number != version.number else ""
-    kept = f" It held bytes that are not UTF-8 text: they are kept in {done.kept}." if done.kept else ""
-    sentence = f"{version.path} is as in version {version.number} again{this}.{kept}"
+    kept = f" It was not valid UTF-8; a copy is saved as {done.kept}." if done.kept else ""
+    sentence = f"{version.path} is restored to version {version.number}{this}.{kept}"
     return VersionReceipt(sentence, version, now.number, is_changed=True, kept=done.kept)
 
 
@@ -82,13 +82,13 @@ def undo_last_change(memory: Memory, last: LastChange) -> VersionReceipt:
     refuse_read_only(memory.workspace)
     path, number = last.change.path, last.change.number
     if last_change_of(memory, path) != last:
-        raise NoteChanged("Not taken back", f"{path} was changed meanwhile.", "Look at it, and press u again.")
+        raise NoteChanged("Not undone", f"{path} was changed meanwhile.", "Check it, then press u again.")
     try:
         memory.restorer.restore(last.before, undone=last.change)
     except OSError as error:
         raise _not_written(path, error) from error
     now = memory.versions.store.newest(path) or last.before
-    sentence = f"{path}: version {number} is taken back; this is version {now.number}."
+    sentence = f"{path}: version {number} was undone; this is version {now.number}."
     return VersionReceipt(sentence, last.change, now.number, is_changed=True)
 
 
@@ -106,7 +106,7 @@ def undo_change(memory: Memory, number: int | None = None) -> VersionReceipt:
     if undone is None:
         return VersionReceipt(NOTHING_TO_UNDO if number is None else _why_not(memory, number))
     now = memory.versions.store.newest(undone.path) or undone
-    sentence = f"{undone.path}: version {undone.number} ({undone.reason}) is taken back; this is version {now.number}."
+    sentence = f"{undone.path}: version {undone.number} ({undone.reason}) was undone; this is version {now.number}."
     return VersionReceipt(sentence, undone, now.number, is_changed=True)
 
 
@@ -115,16 +115,20 @@ def _why_not(memory: Memory, number: int) -> str:
     if version.author is not Author.MODEL:
         by = AUTHORS[version.author]
         return (
-            f"Version {number} of {version.path} is by {by}: undo takes back what a model changed. "
-            f"`{PROGRAM} memory restore` gives a file an earlier version."
+            f"Version {number} of {version.path} is by {by}: undo only reverts changes by a model. "
+            f"`{PROGRAM} memory restore` restores an earlier version."
         )
     if memory.restorer.is_undone(number):
-        return f"Version {number} is taken back already."
-    return f"Nothing of version {number} is left in {version.path}."
+        return f"Version {number} is already undone."
+    return f"{version.path} no longer contains anything of version {number}."
 
 
 def _not_written(name: str, error: OSError) -> PalimpsestError:
-    reason = "another Palimpsest is writing to it" if isinstance(error, LockTimeout) else error.strerror or str(error)
+    reason = (
+        "another Palimpsest process is writing to it"
+        if isinstance(error, LockTimeout)
+        else error.strerror or str(error)
+    )
     return UnwritableNotes(
-        "Not written", f"{name} could not be written: {reason}.", "Nothing was changed. Try again when it can be."
+        "Not written", f"{name} could not be written: {reason}.", "Nothing was changed. Try again later."
     )

@@ -59,7 +59,7 @@ class WindowDrafts:
         for name in numbered(conversation):
             if not self._drafts.has(name) and self._take(conversation, name):
                 return name
-        raise OSError(f"there are {DRAFTS_AT_MOST} drafts of this conversation; send or clear one in its window")
+        raise OSError(f"this conversation has {DRAFTS_AT_MOST} drafts; send or clear one in its window")
 
     def _take(self, conversation: str, name: str) -> bool:
         """Takes the lock on a draft; False where another window holds it."""

@@ -109,16 +109,18 @@ class SpendingBudget:
     def _of_run(self, profile: Profile, usage: Usage, when: str) -> Limit | None:
         total = self.tokens + usage.prompt_tokens + usage.completion_tokens
         if self.run.tokens is not None and TOKENS not in self._lifted and total > self.run.tokens:
-            return Limit(TOKENS, f"This run uses {total:,} tokens {when}, and {self.run.tokens:,} are the most.")
+            return Limit(TOKENS, f"This run uses {total:,} tokens {when}; the maximum is {self.run.tokens:,}.")
         if self.run.cost is None or COST in self._lifted:
             return None
         cost = self.cost(profile, usage)
         if cost is None:
-            return Limit(COST, f"The price of {profile.spec} is not known (models.prices), so the cost has no limit.")
+            return Limit(
+                COST, f"The price of {profile.spec} is not set (models.prices), so the cost limit does not apply."
+            )
         spent = math.fsum([*self.spent.values(), cost.amount])
         if spent > self.run.cost:
             currency = cost.currency or next(iter(self.spent), "")
-            most = f"{money(self.run.cost, currency)} are the most"
+            most = f"the limit is {money(self.run.cost, currency)}"
             return Limit(COST, f"This run costs {money(spent, currency)} {when}, and {most}.")
         return None
 
@@ -138,7 +140,7 @@ class SpendingBudget:
                 count = f"{used:,} tokens were used today"
                 if used < caps[DAILY_TOKENS]:
                     count = f"Today's tokens are {total:,} with the next request"
-                most = f"{settings.daily_tokens:,} are the most (models.daily_tokens)"
+                most = f"the limit is {settings.daily_tokens:,} (models.daily_tokens)"
                 return Limit(DAILY_TOKENS, f"{count}, and {most}.")
         if caps[DAILY_COST] and DAILY_COST not in lifted:
             next_cost = self.cost(profile, usage) if profile else None
@@ -152,7 +154,7 @@ class SpendingBudget:
                     spent = f"{money(amount, currency)} were spent today"
                     if amount < caps[DAILY_COST]:
                         spent = f"Today costs {money(total, currency)} with the next request"
-                    most = f"{money(settings.daily_cost, currency)} are the most (models.daily_cost)"
+                    most = f"the limit is {money(settings.daily_cost, currency)} (models.daily_cost)"
                     return Limit(DAILY_COST, f"{spent}, and {most}.")
         return None
 

@@ -26,7 +26,9 @@ _ALL: Final = frozenset(ToolPurpose)
 _BY_SETTING: Final = {"memory": _ANYWHERE, "project": _IN_PROJECT, "all": _ALL}
 
 _REFERENCE: Final = re.compile(r"\b(?:e|pg|m)_[0-9a-z]{6,}", re.ASCII)
-_OWN_FILES: Final = frozenset({"AGENTS.md", "SOUL.md", "MEMORY.md", "system.yaml", "skills", "memory", "conversations"})
+_OWN_FILES: Final = frozenset(
+    {"AGENTS.md", "SOUL.md", "MEMORY.md", "system.yaml", "skills", "memory", "commands", "conversations"}
+)
 """What a workspace has itself: a folder of these alone is no project."""
 _MARKERS: Final = frozenset({".git", ".hg", ".jj", ".svn"})
 

@@ -21,6 +21,7 @@ _ERROR: Final = re.compile(
     r"|\w(?:Error|Exception)\b|错误|失败|异常",
     re.IGNORECASE,
 )
+LONGEST_SUMMARY: Final = 120  # characters
 
 
 class Span(Struct, frozen=True):
@@ -118,3 +119,12 @@ def _shown_line(line: str) -> str:
     if len(line) <= LONGEST_LINE:
         return line
     return f"{line[:LONGEST_LINE]}[… {len(line) - LONGEST_LINE:,} more characters in this line]\n"
+
+
+def short_summary(text: str) -> str:
+    """The first line, at most LONGEST_SUMMARY characters of it, for a line about a call."""
+    first = text.strip().split("\n", 1)[0]
+    shown = first
+    if len(first) > LONGEST_SUMMARY:  # at a word's end: half of a key is not recognised as one
+        shown = first[:LONGEST_SUMMARY].rsplit(maxsplit=1)[0]
+    return shown + ("…" if shown != text.strip() else "")

@@ -84,9 +84,9 @@ class AutomaticCompaction:
         if self._useless >= MOST_USELESS:
             raise RequestTooLarge(
                 "Archiving does not help",
-                f"Older turns were archived {self._useless} times in a row, and the request is no smaller: {after:,} "
-                f"tokens after {before:,}.",
-                "What is recalled or attached takes the room. /context shows what takes how much; /new begins anew.",
+                f"Older messages were archived {self._useless} times in a row, but the request did not "
+                f"shrink: {after:,} tokens after {before:,}.",
+                "Recalled or attached text takes the space. /context shows the sizes; /new starts a new conversation.",
             )
 
 

@@ -74,15 +74,15 @@ def too_many_calls(box: Toolbox, made: int, left_out: int) -> events.TurnFailed:
     requested = made + left_out
     if made >= box.settings.most_calls:
         setting = box.most_calls_setting
-        limit = f"{box.settings.most_calls:,} are the most ({setting})"
+        limit = f"the limit is {box.settings.most_calls:,} ({setting})"
     else:
-        limit = f"{box.most_arguments:,} characters of arguments are the most (models.limits.arguments_mb)"
+        limit = f"the limit is {box.most_arguments:,} characters of arguments (models.limits.arguments_mb)"
         setting = "models.limits.arguments_mb"
     return events.TurnFailed(
         "too_many_calls",
         "Too many tool calls",
         f"The model asked for {requested:,} tool calls in one turn and {made:,} were made: {limit}.",
-        f"Say what you want done next, or raise {setting} in the configuration.",
+        f"Tell the model what to do next, or raise {setting} in the configuration.",
     )
 
 
@@ -91,7 +91,7 @@ def too_many_repeats(repeated: RepeatedCalls) -> events.TurnFailed:
         "repeated_calls",
         "The model repeats one call",
         repeated.sentence,
-        "Say what it should do instead, or choose another model with /model.",
+        "Tell it what to do instead, or choose another model with /model.",
     )
 
 
@@ -105,8 +105,8 @@ def mistaken_calls(mistake: str, unknown_tool: str | None, *, in_text: bool) -> 
     return events.TurnFailed(
         "malformed_calls",
         "The model wrote calls that cannot be read" if in_text else "The model cannot call its tools",
-        f"No tool ran: the model wrote a call {call}. It was corrected, and its next call was no better: {mistake}",
-        "Ask again in other words, or choose another model with /model."
+        f"No tool ran: the model wrote a call {call}. After a correction its next call was also invalid: {mistake}",
+        "Rephrase your message, or choose another model with /model."
         if in_text
-        else "Ask again in other words, choose another model with /model, or set models.tool_calls to text.",
+        else "Rephrase your message, choose another model with /model, or set models.tool_calls to text.",
     )

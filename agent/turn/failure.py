@@ -9,7 +9,7 @@ from agent.turn.storage_notices import AnswerNotStored
 from foundation.errors import PalimpsestError
 from memory.errors import StoreFull
 
-_LATER: Final = "Free some space: while the program is open, the answer is stored then. /retry asks again."
+_LATER: Final = "Free some space and keep the program open: the answer is then stored. /retry tries again."
 _NO_SPACE: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
@@ -21,16 +21,16 @@ def turn_failure(error: PalimpsestError | OSError, *, is_message_stored: bool) -
         return events.TurnFailed(
             StoreFull.code,
             "No space is left",
-            f"The disk is full{where}: your message is kept, its answer is not, or not the whole of it.",
+            f"The disk is full{where}: your message is saved, but the answer is missing or incomplete.",
             _LATER if isinstance(error, AnswerNotStored) else "Free some space, then /retry asks again.",
         )
     if isinstance(error, PalimpsestError):
         return events.TurnFailed(error.code, error.title, error.message, error.hint)
     return events.TurnFailed(
         "disk",
-        "The disk refused",
+        "Disk error",
         f"{error.strerror or error}: {error.filename or 'the store'}.",
-        "What was stored before is safe. Free some space or check the folder's rights, then send it again.",
+        "Data stored before is safe. Free some space or check the folder's permissions, then send it again.",
     )
 
 

@@ -11,7 +11,7 @@ from agent.tools.registry import ToolOutput
 from memory.forget.replacement import replaced_in_escapes
 from memory.memory import Memory
 
-NOTICE: Final = "Something was forgotten meanwhile that this answer says: [forgotten] stands for it in what is stored."
+NOTICE: Final = "This answer contains text that was forgotten meanwhile; it is stored as [forgotten]."
 
 
 class LateWords:

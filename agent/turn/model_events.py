@@ -16,7 +16,7 @@ from models.chat.port import (
     ToolsRefused,
 )
 
-TOOLS_IN_TEXT: Final = "{}. It calls tools in text from now on; choosing it again with /model offers them anew."
+TOOLS_IN_TEXT: Final = "{}. It now calls tools in text; choose it again with /model to reset this."
 
 
 def session_event(event: Event, reasoning_seconds: float, withdrawn: str = "") -> SessionEvent | None:

@@ -6,9 +6,9 @@ from agent.events import Notice
 from agent.turn.recorder import AnswerRecorder
 from memory.errors import StoreBusy, StoreFull
 
-FULL: Final = "The disk is full: this answer is on the screen only, until there is room."
-REFUSED: Final = "The disk refuses: this answer is on the screen only, until it can be written."
-STORED: Final = "There is room again: what the screen shows of this answer is stored."
+FULL: Final = "The disk is full: this answer is not saved until there is free space."
+REFUSED: Final = "Disk error: this answer is not saved until the disk can be written."
+STORED: Final = "The answer is now saved."
 
 
 class AnswerNotStored(StoreFull):

@@ -49,11 +49,10 @@ MAX_DIFF = 40_000
 PASTES = "pastes"
 """Meta of a message: where the parts that were pasted into it begin and end."""
 _BLOCKS_LEFT_OUT = (
-    "{:,} characters of the answer repeat what the program put into the request, tags and all: [injected] stands for "
-    "them in what is stored."
+    "{:,} characters of the answer repeat text that Palimpsest added to the request; they are stored as [injected]."
 )
 
-_IN_LOOP = "The model repeated itself and was stopped; what it repeated is stored once."
+_IN_LOOP = "The model repeated itself and was stopped; the repeated text is stored once."
 _MAX_FAILURE: Final = 2_000  # characters of each part of an error that is stored
 
 

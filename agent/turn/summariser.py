@@ -50,7 +50,7 @@ class ModelSummariser:
         profile = self._model.profile
         request = await asyncio.to_thread(summary_request, task, self._model, self._most)
         if request is None:
-            return await self._extract(task, "there is no room for the turns within context.summary_cost or its window")
+            return await self._extract(task, "the messages do not fit context.summary_cost or its window")
         answer = ReadAnswer()
         start = time.monotonic()
         trouble = await answer.read(self._model, request)
@@ -75,7 +75,7 @@ class ModelSummariser:
         profile = self._model.profile
         written = WrittenSummary(text="", model=profile.spec, name=profile.name, usage=usage, ms=ms)
         warning = (
-            f"The summary is made of sentences of the turns, and not by {profile.spec}: {trouble.rstrip('.')}"
+            f"The summary consists of extracted sentences, not written by {profile.spec}: {trouble.rstrip('.')}"
             f"{f' ({written.cost})' if written.cost else ''}."
         )
         text = await asyncio.to_thread(task.extract)

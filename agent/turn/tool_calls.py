@@ -143,7 +143,7 @@ class ToolCalls:
             async for event in steps:
                 yield event
         if not told and self.repeated.count >= REPEATS_TOLD:
-            yield events.Notice("warning", f"{self.repeated.sentence} The model was told.")
+            yield events.Notice("warning", f"{self.repeated.sentence} The model was informed.")
         self._judge(malformed, unknown, all_of_them=bool(calls) and len(malformed) == len(calls))
 
     def _judge(self, malformed: Sequence[str], unknown: Sequence[str], *, all_of_them: bool) -> None:
@@ -222,7 +222,7 @@ class ToolCalls:
                     await asyncio.to_thread(self._permissions.remember, action, answer)
                 except (PalimpsestError, OSError) as error:
                     reason = error.message if isinstance(error, PalimpsestError) else f"{error.strerror or error}."
-                    yield events.Notice("warning", f"This is remembered for the session alone: {reason}")
+                    yield events.Notice("warning", f"Saved for this session only: {reason}")
             else:
                 refusal = _refusal(answer)
         if self._stopped.is_set():
@@ -299,18 +299,18 @@ class ToolCalls:
         if is_counted:
             output = await asyncio.to_thread(self.repeated.take, call, output)
         entry = await asyncio.to_thread(self._store.tool_result, call, output, result_id, summary)
-        return events.ToolFinished(call, output.shown, len(output.whole), output.failed, entry.id)
+        return events.ToolFinished(call, output.shown, len(output.whole), output.failed, entry.id, output.diff)
 
 
 def _with_hooks(decision: Decision, hooks: HookVerdict) -> Decision:
     """The decision with that of the hooks: they may deny, have the person asked, and answer what no rule decides."""
     match hooks.decision:
         case "deny":
-            return Decision(Verdict.DENY, f"A hook denies it: {hooks.reason}")
+            return Decision(Verdict.DENY, f"Denied by a hook: {hooks.reason}")
         case "ask" if decision.verdict is Verdict.ALLOW:
-            return Decision(Verdict.ASK, f"A hook asks: {hooks.reason}", asks_always=True)
+            return Decision(Verdict.ASK, f"A hook requires confirmation: {hooks.reason}", asks_always=True)
         case "allow" if decision.verdict is Verdict.ASK and not (decision.asks_always or decision.rule):
-            return Decision(Verdict.ALLOW, f"A hook allows it: {hooks.reason}")
+            return Decision(Verdict.ALLOW, f"Allowed by a hook: {hooks.reason}")
         case _:
             return decision
 

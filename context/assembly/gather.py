@@ -23,7 +23,14 @@ from context.layers.message import (
     recalled_pieces,
 )
 from context.layers.project import changes_piece, skill_piece, skills_called
-from context.layers.system import hook_pieces, instruction_pieces, intent_pieces, knowledge_pieces, matching_rules
+from context.layers.system import (
+    hook_pieces,
+    instruction_pieces,
+    intent_pieces,
+    knowledge_pieces,
+    language_pieces,
+    matching_rules,
+)
 from context.notice import FileNotice
 from context.recall.guide import asks_for_fact
 from context.report import DroppedSource
@@ -90,6 +97,7 @@ def gather_tail(
     nonce = new_nonce()
     changed = _with_nonce((changed,), nonce)[0] if changed else None
     instructions = (
+        *(language_pieces(turn.text) if inputs.profile.is_small else ()),
         *instruction_pieces(rules),
         *intent_pieces(intents),
         *(knowledge_pieces() if turn.brought is not None else ()),

@@ -78,7 +78,7 @@ def entry_citations(view: BranchView) -> dict[int, Citation]:
             title="this conversation",
             conversation=entry.conversation,
             speaker=entry.said_by,
-            time=entry.time,
+            time=entry.said_at,
         )
         for entry in view.entries
     }

@@ -20,7 +20,7 @@ _ARCHIVED = "it is archived, and can be recalled"
 _NO_ROOM = "the conversation and the message leave no room"
 
 # Drop order where the tail does not fit, lowest first; the message itself is never dropped.
-_RANKS = {"changes": 1, "skill": 2, "instructions": 3, "attachment": 4, "tools": 5}
+_RANKS = {"changes": 1, "skill": 2, "instructions": 3, "attachment": 4, "tools": 5, "language": 5}
 
 
 class RequestTail(Struct, frozen=True):

@@ -1,5 +1,6 @@
 """System layer: unconditional lines in the head, the lines of matching rules in the tail."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 from context.assembly.tokens import Layer, MessagePiece
@@ -7,7 +8,11 @@ from context.sources.conditions import ConditionInput
 from context.sources.standing_intents import StandingIntent
 from context.sources.system_yaml import SystemFile, SystemRule
 from foundation.privacy import TextSource, clear
+from foundation.text.languages import is_chinese
 from models.messages import Text
+from models.prompts import prompt
+
+_OTHER_LANGUAGE = re.compile(r"翻译|翻譯|英文|[英法德日韩俄西]语|[英法德日韓俄西]語|English", re.IGNORECASE)
 
 
 def static_text(file: SystemFile) -> str:
@@ -45,6 +50,17 @@ def instruction_pieces(rules: Iterable[SystemRule]) -> tuple[MessagePiece, ...]:
             Layer.SYSTEM,
             f"system.yaml: {names}",
             Text(clear("\n".join(lines), TextSource.OTHER), injected="instructions"),
+        ),
+    )
+
+
+def language_pieces(text: str) -> tuple[MessagePiece, ...]:
+    """For a small model: the language of the answer, where the message is Chinese and names no other language."""
+    if not is_chinese(text) or _OTHER_LANGUAGE.search(text):
+        return ()
+    return (
+        MessagePiece(
+            Layer.SYSTEM, "language", Text(clear(prompt("language", "chinese"), TextSource.OTHER), "language")
         ),
     )
 

@@ -273,7 +273,7 @@ def _part(  # noqa: PLR0917 — all are needed
             text,
             hit.citation,
             hit.role,
-            is_sure=hit.is_dated and (hit.unverified or hit.trust is not Trust.APPROXIMATE),
+            is_sure=hit.unverified or hit.trust is not Trust.APPROXIMATE,
         ),
         unverified=hit.unverified,
     ), hit.entry or 0

@@ -124,6 +124,17 @@ _LEAST_SHARE = 0.15  # of its words
 _LEAST_HITS = 2
 _AHEAD = 1.3  # times the next language's score
 
+_HAN = re.compile(r"[\u3400-\u9fff]")
+_KANA_OR_HANGUL = re.compile(r"[\u3040-\u30ff\uac00-\ud7af]")
+_LATIN_WORD = re.compile(r"[A-Za-z]{2,}")
+
+
+def is_chinese(text: str) -> bool:
+    """Whether the text is written in Chinese, Latin names and codes within it aside; not Japanese or Korean."""
+    if _KANA_OR_HANGUL.search(text):
+        return False
+    return (characters := len(_HAN.findall(text))) > 0 and characters >= 2 * len(_LATIN_WORD.findall(text))
+
 
 def language_of(text: str) -> str:
     """`german`, for instance; "" for English, and wherever it is not clear."""

@@ -20,7 +20,7 @@ from memory.pages.types import STORED, EntryText, PageRow, PageText
 from memory.records import Entry
 
 _CACHED_PAGES = 64  # texts of recently read pages
-_NOT_TO_THE_LETTER = "Its text is not to the letter: a page is damaged."
+_NOT_TO_THE_LETTER = "Its text is approximate: a page is damaged."
 
 
 class ArchivedTexts:
@@ -122,8 +122,9 @@ class ArchivedTexts:
             return EntryText(text=now.text, trust=now.trust, warnings=now.doubts)
         raise Damaged(
             "A text is missing",
-            f"Entry {entry.id} has no text in the store and stands on no page.",
-            f"`{PROGRAM} check --repair` mends what can be mended; a backup of the workspace has it.",
+            f"Entry {entry.id} has no text in the database and is on no page.",
+            f"`{PROGRAM} check --repair` repairs what can be repaired; otherwise restore it from a backup "
+            "of the workspace.",
         )
 
     def _read(self, row: PageRow, label: str, start: int) -> PageText:
@@ -138,12 +139,12 @@ class ArchivedTexts:
         if read is not None and read.trust is Trust.EXACT:
             return read
         if read is not None and read.page_id not in ("", row.id):
-            read, why = None, f"page {read.page_id} stands in its place"
+            read, why = None, f"page {read.page_id} is in its place"
         sidecar_text = self._sidecar_text(row, label, start)
         if unreachable is not None and sidecar_text is None:
             raise unreachable
         if sidecar_text is not None:
-            self._report(row, label, why, "Its text is taken from memory/archive, where it was kept to the letter.")
+            self._report(row, label, why, "Its text is taken from the exact copy in memory/archive.")
             return PageText(
                 text=sidecar_text,
                 trust=Trust.EXACT,
@@ -155,11 +156,12 @@ class ArchivedTexts:
             )
         if read is not None:
             return read
-        self._report(row, label, why, "What stands on it is left out.")
+        self._report(row, label, why, "Its content is left out.")
         raise Damaged(
             "A page is damaged",
             f"Page {row.id} of “{label}”: {why}.",
-            f"`{PROGRAM} check --repair` mends what can be mended; else a backup of the workspace has the page.",
+            f"`{PROGRAM} check --repair` repairs what can be repaired; otherwise restore the page from a "
+            "backup of the workspace.",
         )
 
     def _sidecar_text(self, row: PageRow, label: str, start: int) -> str | None:
@@ -173,7 +175,7 @@ class ArchivedTexts:
                 self._reported.add(row.id)
                 self._unreported.append(
                     f"Page {row.id} of “{label}” is damaged: {why}. {consequence} "
-                    f"`{PROGRAM} check --repair` mends what can be mended."
+                    f"`{PROGRAM} check --repair` repairs what can be repaired."
                 )
 
 

@@ -29,7 +29,7 @@ def choose_snapshot(place: BackupPlace, at: str | None, now_ms: int = LATEST_MS)
             raise Misuse(
                 "Several workspaces",
                 f"{place.name} holds snapshots of {len(origins)} workspaces.",
-                "Name one of them with `--at ID`: `backup list` shows the ids.",
+                "Choose one with `--at ID`; `backup list` shows the ids.",
             )
         return newest
     matching = [id for id in ids if id == at or (len(at) >= _SHORTEST_ID and id.startswith(at))]  # noqa: A001
@@ -40,7 +40,7 @@ def choose_snapshot(place: BackupPlace, at: str | None, now_ms: int = LATEST_MS)
     if not earlier:
         raise Misuse(
             "No such snapshot",
-            f"{place.name} has no snapshot as old as {at!r}.",
+            f"{place.name} has no snapshot from {at!r} or earlier.",
             "`backup list` shows the snapshots and their times.",
         )
     return earlier[-1]
@@ -68,7 +68,7 @@ def _latest(at: str) -> int:
         raise Misuse(
             "No such snapshot",
             f"{at!r} is neither the id of a snapshot nor a time.",
-            "Name an id, a day (2026-03-14) or a time (2026-03-14 09:30).",
+            "Give an id, a day (2026-03-14) or a time (2026-03-14 09:30).",
         ) from error
     span = timedelta(days=1) if len(at) <= len("2026-03-14") else timedelta(minutes=at.count(":") == 1, seconds=1)
     return to_ms(moment.astimezone(UTC) + span) - 1

@@ -52,8 +52,8 @@ def workspace_full(workspace: Workspace) -> BackupDiskFull:
     size = found.st_size if (found := status(workspace.database)) is not None else 0
     return BackupDiskFull(
         "The disk of the workspace is full",
-        f"No space is left in {workspace.own}, where a copy of the database ({format_size(size)}) is kept while a "
-        "backup runs. No snapshot was made; the earlier ones are whole.",
+        f"No space is left in {workspace.own} for the temporary copy of the database ({format_size(size)}). "
+        "No snapshot was made; earlier ones are intact.",
         "Free some space on the disk of the workspace, then run it again.",
     )
 

@@ -42,6 +42,6 @@ def read_piece(place: BackupPlace, name: str) -> bytes:
         body = None
     if body is None or content_name(body) != name:
         raise BackupDamaged(
-            "A piece of the backup is damaged", f"{name}{SUFFIX} at {place.name} is not what was written."
+            "A piece of the backup is damaged", f"{name}{SUFFIX} at {place.name} was changed or damaged."
         )
     return body

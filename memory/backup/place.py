@@ -198,9 +198,9 @@ class LocalPlace:
             names = list_names(self.folder)
         if self._kind.marker not in names and not any(map(self._kind.grammar.fits, names)):
             raise BackupUnreachable(
-                f"The place of the {self._kind.noun} is not there",
-                f"{self.folder} is not there, or not the folder that it was. Nothing was read or written.",
-                f"Is the disk mounted? `{PROGRAM} {self._kind.noun} remove` and then `add` begin anew.",
+                f"The {self._kind.noun} location does not exist",
+                f"{self.folder} does not exist or is a different folder. Nothing was read or written.",
+                f"Is the disk mounted? To start over, use `{PROGRAM} {self._kind.noun} remove` and then `add`.",
             )
 
     def remove_temporary(self, beginning: str = "") -> None:
@@ -214,9 +214,9 @@ class LocalPlace:
     def _make(self) -> None:
         if not is_folder(self.folder.parent):
             raise BackupUnreachable(
-                f"The place of the {self._kind.noun} is not there",
+                f"The {self._kind.noun} location does not exist",
                 f"There is no folder {self.folder.parent}.",
-                "Mount the disk, or make that folder first.",
+                "Mount the disk, or create that folder first.",
             )
         names = [
             name
@@ -226,8 +226,8 @@ class LocalPlace:
         if names and not any(map(self._kind.grammar.fits, names)):
             raise NotABackup(
                 f"Not a {self._kind.noun}",
-                f"{self.folder} holds other files, such as {names[0]!r}, and no {self._kind.noun}.",
-                "Name an empty folder, or one that does not exist yet.",
+                f"{self.folder} contains other files, such as {names[0]!r}, and no {self._kind.noun}.",
+                "Choose an empty folder, or one that does not exist yet.",
             )
         make_private_folder(self.folder)
 
@@ -236,9 +236,9 @@ class LocalPlace:
 
     def _full(self) -> BackupDiskFull:
         if self._kind is not BACKUP:
-            kept, hint = "What is there was left as it is.", "Free some space there, then run it again."
+            kept, hint = "Existing files were not changed.", "Free some space there, then run it again."
         else:
-            kept = "No snapshot was made; the earlier ones are whole."
+            kept = "No snapshot was made; earlier ones are intact."
             hint = "Free some space there, or keep fewer snapshots (`--keep N`), then run it again."
         return BackupDiskFull("The disk is full", f"No space is left at {self.folder}. {kept}", hint)
 
@@ -254,14 +254,14 @@ class LocalPlace:
             if error.errno in _REFUSED and done == "written":
                 raise BackupUnreachable(
                     f"The {self._kind.noun} cannot be written to",
-                    f"Nothing can be written in {self.folder}: {error.strerror or error}. What is there was left as it "
-                    "is.",
-                    "Mount the disk for writing, give yourself the right to write there, or name another place.",
+                    f"Nothing can be written in {self.folder}: {error.strerror or error}. Existing files "
+                    "were not changed.",
+                    "Mount the disk for writing, give yourself write permission, or choose another location.",
                 ) from error
             raise BackupUnreachable(
                 f"The {self._kind.noun} cannot be used",
                 f"{self.folder} cannot be {done}: {error.strerror or error}.",
-                "Look at its rights, and whether the disk is mounted. What is there was left as it is.",
+                "Look at its rights, and whether the disk is mounted. Existing files were not changed.",
             ) from error
 
 
@@ -323,11 +323,11 @@ class RemotePlace:
         try:
             yield
         except StorageUnreachable as error:
-            why = error.message.removesuffix(" Nothing was let go.")
+            why = error.message.removesuffix(" Nothing was deleted.")
             raise BackupUnreachable(
                 f"The {self._noun} cannot be reached",
                 why,
-                "Look at the address, your network and your keys, then try again.",
+                "Check the address, your network and your keys, then try again.",
             ) from error
         except Damaged as error:
             raise BackupDamaged(f"A file of the {self._noun} is missing", error.message) from error
@@ -348,16 +348,16 @@ def open_place(address: str, here: Path, saved: Sequence[Path] = (), kind: Place
         return RemotePlace(storage, kind.noun)
     if "://" in address or not address.strip():
         raise UnusableFolder(
-            f"No place for a {kind.noun}",
-            f"{address!r} is no place.",
-            "Name a folder, s3://bucket/prefix or ssh://host/folder.",
+            f"No location for a {kind.noun}",
+            f"{address!r} is not a valid location.",
+            "Use a folder, s3://bucket/prefix or ssh://host/folder.",
         )
     folder = resolve_path(here / expand_home(address))
     if (within := next((each for each in saved if folder.is_relative_to(each)), None)) is not None:
         raise UnusableFolder(
             f"The {kind.noun} would be in the workspace",
-            f"{folder} lies inside {within}, and what destroys the one destroys the other.",
-            "Name a folder elsewhere, best on another disk.",
+            f"{folder} is inside {within}, so both could be lost together.",
+            "Choose a folder elsewhere, preferably on another disk.",
         )
     return LocalPlace(folder, kind)
 
@@ -370,7 +370,7 @@ def held(lock: Path, noun: str = BACKUP.noun) -> Generator[None]:
         taken.acquire()
     except LockTimeout as error:
         raise BackupInUse(
-            f"A {noun} is running", f"Another process holds {lock}.", "Try again when it has finished."
+            f"A {noun} is running", f"Another process has locked {lock}.", "Try again when it has finished."
         ) from error
     try:
         yield

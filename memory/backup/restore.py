@@ -88,9 +88,9 @@ def restore(
         if isinstance(error, OSError) and error.errno in FULL:
             raise BackupDiskFull(
                 "The disk is full",
-                f"No space is left in {target.parent} for what is restored ({format_size(snapshot.size)}). Nothing was "
-                "restored, and the backup was only read.",
-                "Free some space there, or name a folder on another disk.",
+                f"No space is left in {target.parent} for the restored files "
+                f"({format_size(snapshot.size)}). Nothing was restored.",
+                "Free some space there, or choose a folder on another disk.",
             ) from error
         raise
     workspace = Workspace(target)
@@ -111,8 +111,8 @@ def _empty(target: Path) -> Path:
     if exists(target) and (not is_folder(target) or list_names(target)):
         raise UnusableFolder(
             "The folder is not empty",
-            f"{target} is there already.",
-            "A backup is restored to an empty or a new folder.",
+            f"{target} already exists.",
+            "Restore to an empty or new folder.",
         )
     if not is_folder(target.parent):
         raise UnusableFolder("No such folder", f"There is no folder {target.parent}.", "Make it first.")
@@ -124,15 +124,15 @@ def _refuse_within(target: Path, place: BackupPlace) -> None:
     if isinstance(place, LocalPlace) and target.is_relative_to(resolve_path(place.folder)):
         raise UnusableFolder(
             "The folder is in the backup",
-            f"{target} lies inside the backup {place.name}, which holds nothing but its own files.",
-            "Name a folder elsewhere. Nothing was restored.",
+            f"{target} is inside the backup {place.name}.",
+            "Choose a folder elsewhere. Nothing was restored.",
         )
     within = next((folder for folder in target.parents if is_folder(Workspace(folder).state)), None)
     if within is not None:
         raise UnusableFolder(
             "The folder is in a workspace",
-            f"{target} lies inside the workspace {within}, and a workspace holds no other one.",
-            "Name a folder elsewhere. Nothing was restored.",
+            f"{target} is inside the workspace {within}; workspaces cannot be nested.",
+            "Choose a folder elsewhere. Nothing was restored.",
         )
 
 
@@ -153,12 +153,12 @@ def _write(place: BackupPlace, file: SavedFile, root: Path) -> None:
         raise UnusableFolder(
             "Two files of one name",
             f"{file.path} has the name of another file of the snapshot, as the disk of {root.parent} reads names.",
-            "Restore it to a disk that tells capitals apart.",
+            "Restore it to a case-sensitive disk.",
         ) from error
     found = status(path)
     if found is None or found.st_size != file.size or _digest(path) != file.sha256:
         remove(path)
-        raise BackupDamaged("A file was not restored", f"{file.path} reads back as something else than was saved.")
+        raise BackupDamaged("A file was not restored", f"{file.path} reads back differently than it was saved.")
     touch(path, file.mtime_ns / 1e9)
 
 
@@ -174,5 +174,5 @@ def _named(error: BackupDamaged, file: SavedFile) -> BackupDamaged:
     return BackupDamaged(
         "The backup is damaged",
         f"{file.path} cannot be restored: {error.message} Nothing was restored.",
-        "Another snapshot may have it whole (`--at`); `--skip-damaged` restores all else.",
+        "Another snapshot may be intact (`--at`); `--skip-damaged` restores the other files.",
     )

@@ -97,7 +97,7 @@ def read_snapshot(place: BackupPlace, id: str) -> Snapshot:  # noqa: A002 - the 
         raise NewerBackup(
             "A newer backup",
             f"A newer version of this program wrote {id} at {place.name}.",
-            "Install that version to read it. It was left as it is.",
+            "Install that version to read it. It was not changed.",
         )
     frame, fault = unchecked(_MAGIC, stored), ""
     try:
@@ -109,11 +109,11 @@ def read_snapshot(place: BackupPlace, id: str) -> Snapshot:  # noqa: A002 - the 
                     return snapshot
     except (Damaged, msgspec.DecodeError, OSError, OverflowError, ValueError):  # a time that is none
         pass
-    why = f"is damaged or forged: {fault}" if fault else "is not what was written."
+    why = f"is damaged or forged: {fault}" if fault else "was changed or damaged."
     raise BackupDamaged(
         "A snapshot is damaged",
         f"{id}{SUFFIX} at {place.name} {why}",
-        "Another snapshot may be whole: `backup list` shows them, `backup restore --at ID` restores one.",
+        "Another snapshot may be intact: `backup list` shows them, `backup restore --at ID` restores one.",
     )
 
 
@@ -124,7 +124,7 @@ def snapshot_ids(place: BackupPlace) -> list[str]:
         raise NotABackup(
             "Not a backup",
             f"There is no snapshot at {place.name}.",
-            "Look at the address, and whether the disk is mounted.",
+            "Check the address and whether the disk is mounted.",
         )
     return ids
 

@@ -132,7 +132,7 @@ class AnswerWriter:
     def _settle(self, transaction: Callable[[apsw.Connection], Entry]) -> Entry:
         with self._lock:
             if self._settled:
-                raise StoreError("The answer is settled", "It was finished or abandoned before.")
+                raise StoreError("The answer is settled", "It was already finished or abandoned.")
             self._settled = True
         try:
             return self._store.write(transaction)

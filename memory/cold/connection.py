@@ -32,7 +32,7 @@ def refuse_old_sqlite(version: str = apsw.sqlite_lib_version()) -> None:
         oldest = ".".join(str(part) for part in OLDEST)
         raise CannotOpen(
             "SQLite is too old",
-            f"This program was given SQLite {version}, which can damage a store; it needs {oldest} or newer.",
+            f"The installed SQLite {version} can damage the database; {oldest} or newer is required.",
             "Install a newer apsw: `pip install -U apsw`.",
         )
 
@@ -55,7 +55,7 @@ def no_place(path: Path, error: OSError) -> CannotOpen:
     return CannotOpen(
         "Cannot open the store",
         f"{path} cannot be opened for writing: {error.strerror}.",
-        "Look at the rights of the file and its folder, and whether the disk is mounted and has space.",
+        "Check the permissions of the file and its folder, and whether the disk is mounted and has space.",
     )
 
 
@@ -129,9 +129,9 @@ def _set(connection: apsw.Connection, name: str, value: int) -> None:
     taken = fetch(connection, f"PRAGMA {name}")
     if taken != [(value,)]:
         raise StoreError(
-            "SQLite did not take a setting",
+            "An SQLite setting failed",
             f"PRAGMA {name} was set to {value} and reads {taken}.",
-            "The SQLite in use was built without it: install apsw from PyPI.",
+            "This build of SQLite does not support it: install apsw from PyPI.",
         )
 
 
@@ -148,7 +148,7 @@ def _write_ahead(connection: apsw.Connection) -> None:
             continue
         if mode != [("wal",)]:
             raise StoreError(
-                "SQLite did not take a setting",
+                "An SQLite setting failed",
                 f"PRAGMA journal_mode was set to WAL and reads {mode}.",
                 "The folder may be on a network drive: keep the workspace on a local disk.",
             )

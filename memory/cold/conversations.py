@@ -52,7 +52,7 @@ def conversations(
 def gone_conversation() -> NotFound:
     """The error for a conversation that was open, or known, and is in the store no more."""
     return NotFound(
-        "The conversation is gone", "It was deleted, in another window or by a command.", "/new begins another."
+        "The conversation was deleted", "It was deleted, in another window or by a command.", "/new starts a new one."
     )
 
 
@@ -80,7 +80,7 @@ def find_conversation(connection: apsw.Connection, ref: str, source: str | None 
         if rows:
             names = ", ".join(conversation_of(row).id for row in rows)
             raise AmbiguousReference(
-                "Which conversation?", f"{ref} names more than one conversation: {names}.", "Use its id."
+                "Which conversation?", f"{ref} matches more than one conversation: {names}.", "Use its id."
             )
     raise NotFound(
         "No such conversation", f"There is no conversation {ref}.", f"`{PROGRAM} conversations list` shows them."
@@ -128,7 +128,7 @@ def set_leaf(connection: apsw.Connection, seq: int, entry: int | None) -> Conver
     conversation_at(connection, seq)
     sql = "SELECT 1 FROM entries WHERE seq = ? AND conversation = ?"
     if entry is not None and not fetch(connection, sql, (entry, seq)):
-        raise NotFound("No such entry", f"Entry {entry} is not of this conversation.")
+        raise NotFound("No such entry", f"Entry {entry} is not in this conversation.")
     run(connection, "UPDATE conversations SET leaf = ? WHERE seq = ?", (entry, seq))
     return conversation_at(connection, seq)
 

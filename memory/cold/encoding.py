@@ -65,7 +65,7 @@ def _decoded(raw: bytes) -> str:
     try:
         return to_text(raw)
     except UnicodeDecodeError as error:
-        raise Damaged("Damaged text", "A stored text is no UTF-8.", _HINT) from error
+        raise Damaged("Damaged text", "A stored text is not UTF-8.", _HINT) from error
 
 
 def _unfold(frame: bytes, most: int) -> bytes:
@@ -80,7 +80,7 @@ def _unfold(frame: bytes, most: int) -> bytes:
         raise Damaged("Damaged text", f"A stored text cannot be unpacked: {error}.", _HINT) from error
 
 
-_HINT = f"`{PROGRAM} check --repair` mends what can be mended, and keeps a copy of it first."
+_HINT = f"`{PROGRAM} check --repair` repairs what can be repaired and keeps a copy first."
 
 
 def from_meta(meta: ClearedFields) -> bytes | None:

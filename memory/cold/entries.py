@@ -57,7 +57,7 @@ def ambiguous_id(id_: str, matches: Iterable[Entry]) -> AmbiguousReference:
     """The error for an id, or the beginning of one, that several entries have."""
     names = ", ".join(f"{entry.id} in {entry.conversation}" for entry in matches)
     return AmbiguousReference(
-        "Which entry?", f"{id_} names more than one entry: {names}.", "Say the conversation as well."
+        "Which entry?", f"{id_} matches more than one entry: {names}.", "Give the conversation, too."
     )
 
 
@@ -149,7 +149,7 @@ def insert_entry(
     parent = _parent(connection, draft)
     id_, ms = plain(draft.id) or new_id("e"), to_ms(draft.time or clock.now())
     if has_entry(connection, draft.conversation, id_):
-        raise AlreadyExists("Already there", f"The conversation has an entry {id_} already.", "Use another id.")
+        raise AlreadyExists("Already exists", f"The conversation already has an entry {id_}.", "Use another id.")
     raw = to_bytes(draft.text)
     body, packed = pack(raw) if keep_text else (None, 0)
     who = (id_, draft.kind.value, draft.role.value, plain(draft.speaker))
@@ -207,13 +207,13 @@ def _parent(connection: apsw.Connection, draft: EntryDraft) -> int | None:
     if draft.parent_id:
         seq = _seq_of(connection, draft.conversation, plain(draft.parent_id))
         if seq is None:
-            raise NotFound("No such entry", f"The conversation has no entry {draft.parent_id} to answer.")
+            raise NotFound("No such entry", f"The conversation has no entry {draft.parent_id} to reply to.")
         return seq
     if draft.parent is None:
         return None
     sql = "SELECT 1 FROM entries WHERE seq = ? AND conversation = ?"
     if not fetch(connection, sql, (draft.parent, draft.conversation)):
-        raise NotFound("No such entry", f"Entry {draft.parent} is not of the conversation that it should stand in.")
+        raise NotFound("No such entry", f"Entry {draft.parent} is not in the expected conversation.")
     return draft.parent
 
 

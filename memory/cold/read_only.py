@@ -39,8 +39,9 @@ def connect_read_only(path: Path, vfs: str | None = None) -> apsw.Connection:
             journal = path.name + "-wal"
             raise CannotOpen(
                 "Cannot open the store",
-                f"{path} cannot be written to, and its newest words stand in {journal}, which is read only there.",
-                "Copy the whole workspace to a place that can be written to, and open it there.",
+                f"{path} is read-only, and its latest entries are in {journal}, which can only be read with "
+                "write access.",
+                "Copy the whole workspace to a writable location and open it there.",
             ) from None
     return _connect(path, _IMMUTABLE, vfs)
 
@@ -104,6 +105,6 @@ def read_only(path: Path) -> ReadOnly:
     """The error for an attempt to write."""
     return ReadOnly(
         "The workspace is read-only",
-        f"{path.parent} cannot be written to: what it holds can be read and searched, and nothing can be added.",
-        "Look at the rights of the folder and how the disk is mounted, or copy the workspace to a place of yours.",
+        f"{path.parent} is read-only: you can read and search it, but not add anything.",
+        "Check the permissions of the folder and how the disk is mounted, or copy the workspace elsewhere.",
     )

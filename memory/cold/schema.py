@@ -109,8 +109,8 @@ def _run_due(connection: apsw.Connection, migrations: Sequence[Migration], found
             raise
         raise Damaged(
             "Damaged store",
-            f"The database cannot be brought from schema {found} to {migrations[-1].number}: {error}.",
-            f"`{PROGRAM} check --repair` puts its rows into a new one, and keeps a copy of this one.",
+            f"The database cannot be migrated from schema {found} to {migrations[-1].number}: {error}.",
+            f"`{PROGRAM} check --repair` copies its rows to a new database and keeps a copy of this one.",
         ) from error
 
 
@@ -123,7 +123,7 @@ def _refuse_damaged(connection: apsw.Connection, found: int) -> None:
     raise Damaged(
         "Damaged store",
         f"The header of the database is damaged: it {says}, and its tables are those of schema {actual}.",
-        f"`{PROGRAM} check --repair` puts it right, and keeps a copy of it first.",
+        f"`{PROGRAM} check --repair` corrects it and keeps a copy first.",
     )
 
 
@@ -142,8 +142,8 @@ def require_newest(connection: apsw.Connection) -> None:
         newest, found = released()[-1].number, _version(connection)
         raise CannotOpen(
             "The store is older than this program",
-            f"It has schema {found}, and is to be brought to {newest}, but it cannot be written to.",
-            "Copy the whole workspace to a place that can be written to, and open it there.",
+            f"It must be migrated from schema {found} to {newest}, but it is read-only.",
+            "Copy the whole workspace to a writable location and open it there.",
         )
 
 
@@ -153,8 +153,8 @@ def refuse_foreign_parts(connection: apsw.Connection) -> None:
         kind, name = found[0]
         raise Damaged(
             "Foreign parts in the store",
-            f"The database has the {kind} {shown(name)}, which no version of this program made. It was not run.",
-            f"`{PROGRAM} check --repair` puts the rows into a new database without it, and keeps a copy of this one.",
+            f"The database contains the {kind} {shown(name)}, which Palimpsest did not create. It was not run.",
+            f"`{PROGRAM} check --repair` copies the rows to a new database without it and keeps a copy of this one.",
         )
 
 
@@ -162,14 +162,14 @@ def _refuse_foreign(connection: apsw.Connection, found: int, newest: int) -> Non
     if found > newest:
         raise CannotOpen(
             "The store is newer than this program",
-            f"It has schema {found}; this program knows schemas up to {newest}.",
-            "Upgrade palimpsest; the store was not touched.",
+            f"It has schema {found}; this version supports schemas up to {newest}.",
+            "Upgrade palimpsest; the database was not changed.",
         )
     ours = _application(connection) == APPLICATION_ID
     empty = not fetch(connection, "SELECT 1 FROM sqlite_schema LIMIT 1")
     if not ours and not empty:
         raise CannotOpen(
-            "Not a store of ours",
+            "Not a Palimpsest database",
             "The file is an SQLite database of another program.",
             "Move it away, or choose another workspace.",
         )

@@ -35,8 +35,7 @@ _FORGOTTEN: Final = ("forgotten.jsonl", "forgotten")
 _COPY: Final = "secret.copy"
 _PATIENCE = 10  # seconds to wait for another process that is writing it
 _MEANS: Final = (
-    "what was forgotten here is known by its id alone, and an import of its text may bring it back: "
-    "forget it again then"
+    "forgotten text is then only recognised by its id, and an import may restore it: forget it again in that case"
 )
 
 
@@ -52,9 +51,9 @@ def secret_at(path: Path, *, make: bool) -> bytes:
         if not (found := _known(path)):
             if _is_needed(path):
                 raise Damaged(
-                    "The key of what was forgotten is lost",
-                    f"{path.name} is missing or damaged, and no copy of it is left.",
-                    f"`{PROGRAM} check --repair` makes a new one. From then on {_MEANS}.",
+                    "The key for forgotten text is lost",
+                    f"{path.name} is missing or damaged, and there is no copy.",
+                    f"`{PROGRAM} check --repair` creates a new one. After that, {_MEANS}.",
                 )
             _write(path, secrets.token_bytes(LENGTH))
         elif not exists(path.with_name(_COPY)):  # of an earlier release
@@ -79,22 +78,22 @@ def secret_damages(path: Path) -> list[SecretDamage]:
     """What is wrong with the secret and its copy; a workspace of an earlier release has no copy. Changes nothing."""
     key, copy = _whole(path), _copied(path)
     has_copy = exists(path.with_name(_COPY))
-    repairs = f"`{PROGRAM} check --repair` writes it anew, from {{}}."
+    repairs = f"`{PROGRAM} check --repair` rewrites it from {{}}."
     if not key and not copy:
         if not (has_copy or exists(path) or _is_needed(path)):
             return []
         return [
             SecretDamage(
                 path.name,
-                f"The key of hashes is missing or damaged, and no copy of it is left: {_MEANS}. "
-                f"`{PROGRAM} check --repair` makes a new one.",
+                f"The hash key is missing or damaged, and there is no copy: {_MEANS}. `{PROGRAM} check "
+                "--repair` creates a new one.",
             )
         ]
     if copy and key != copy:
-        what = "is not the one that was made here" if key else "is missing or damaged"
-        return [SecretDamage(path.name, f"The key of hashes {what}. {repairs.format(_COPY)}")]
+        what = "is not the one created here" if key else "is missing or damaged"
+        return [SecretDamage(path.name, f"The hash key {what}. {repairs.format(_COPY)}")]
     if has_copy and not copy:
-        return [SecretDamage(_COPY, f"The copy of the key of hashes is damaged. {repairs.format(path.name)}")]
+        return [SecretDamage(_COPY, f"The copy of the hash key is damaged. {repairs.format(path.name)}")]
     return []
 
 
@@ -113,8 +112,8 @@ def repair_secret(path: Path, keep: Callable[[Path], object]) -> tuple[list[str]
         found = _known(path)
         _write(path, found or secrets.token_bytes(LENGTH))
     if found:
-        return [f"{damage.file}: the key of hashes was written anew." for damage in damages], []
-    return [], [f"{path.name}: the key of hashes was in no file, and a new one was made: {_MEANS}."]
+        return [f"{damage.file}: the hash key was rewritten." for damage in damages], []
+    return [], [f"{path.name}: the hash key was missing; a new one was created: {_MEANS}."]
 
 
 def _known(path: Path) -> bytes:

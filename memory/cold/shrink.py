@@ -90,7 +90,7 @@ def shrink_alone(database: Path, free_of: Callable[[Path], int | None] = free_by
         except apsw.BusyError as error:
             raise StoreBusy(
                 "Another process has the workspace open",
-                f"{database} cannot be made smaller while it is open elsewhere. Nothing was changed.",
+                f"{database} cannot be shrunk while it is open elsewhere. Nothing was changed.",
                 "Close other windows and commands of Palimpsest, then run it again.",
             ) from error
         before = size_on_disk(database)
@@ -100,8 +100,8 @@ def shrink_alone(database: Path, free_of: Callable[[Path], int | None] = free_by
             if (free := free_of(folder)) is not None and free < needed:
                 raise StoreFull(
                     "Not enough room",
-                    f"The copy of the database needs {format_size(needed)} in {folder}, and {format_size(free)} are "
-                    "free. Nothing was changed.",
+                    f"The copy of the database needs {format_size(needed)} in {folder}, but only "
+                    f"{format_size(free)} are free. Nothing was changed.",
                     "Free some space there, then run it again.",
                 )
         vacuum(db, lambda: False, inf)
@@ -134,8 +134,8 @@ def freed_sentence(freed: int) -> str:
 def left_sentence(room: FreeRoom) -> str:
     """What of deleted rows is left in the file, and the command that gives it back; "" where that is not much."""
     return (
-        f"{format_size(room.free)} of the database's {format_size(room.size)} are free, which new rows fill: "
-        f"`{PROGRAM} retention --shrink` gives them back to the disk."
+        f"{format_size(room.free)} of the database's {format_size(room.size)} are free for new rows; "
+        f"`{PROGRAM} retention --shrink` returns them to the disk."
         if room.is_worth_it
         else ""
     )

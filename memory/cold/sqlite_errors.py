@@ -30,15 +30,15 @@ def explained(error: apsw.Error, path: Path) -> MemoryFailure:
             return sentence(error, path)
     return StoreError(
         "The store failed",
-        f"SQLite could not work on {path}: {error}.",
-        f"Try again; where it stays, run `{PROGRAM} check --repair`.",
+        f"SQLite failed on {path}: {error}.",
+        f"Try again; if it persists, run `{PROGRAM} check --repair`.",
     )
 
 
 def _full(_: apsw.Error, path: Path) -> StoreFull:
     return StoreFull(
         "No space is left",
-        f"{path} could not grow: the disk is full. Nothing of this was written, and all that came before is safe.",
+        f"{path} could not grow: the disk is full. Nothing was written; data stored before is safe.",
         "Free some space, then try again.",
     )
 
@@ -54,8 +54,8 @@ def _busy(_: apsw.Error, path: Path) -> StoreBusy:
 def _damaged(error: Exception, path: Path) -> Damaged:
     return Damaged(
         "Damaged store",
-        f"{path} is not a whole SQLite database: {error}.",
-        f"`{PROGRAM} check --repair` mends what can be mended, and keeps a copy of it first.",
+        f"{path} is not an intact SQLite database: {error}.",
+        f"`{PROGRAM} check --repair` repairs what can be repaired and keeps a copy first.",
     )
 
 
@@ -63,14 +63,14 @@ def _cannot_open(error: apsw.Error, path: Path) -> CannotOpen:
     return CannotOpen(
         "Cannot open the store",
         f"{path} cannot be opened for writing: {error}.",
-        "Look at the rights of the file and its folder, and whether the disk is mounted.",
+        "Check the permissions of the file and its folder, and whether the disk is mounted.",
     )
 
 
 def _constraint(error: apsw.Error, path: Path) -> StoreError:
     if "UNIQUE" in str(error):
-        return AlreadyExists("Already there", f"The store holds that already: {error}.", "Use another id.")
-    return StoreError("The store refused it", f"{path} does not hold what this refers to: {error}.")
+        return AlreadyExists("Already exists", f"The database already contains that: {error}.", "Use another id.")
+    return StoreError("The store refused it", f"{path} does not contain what this refers to: {error}.")
 
 
 _SENTENCES: tuple[tuple[tuple[type[apsw.Error], ...], Callable[[apsw.Error, Path], MemoryFailure]], ...] = (

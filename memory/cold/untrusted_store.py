@@ -118,7 +118,7 @@ def _no_copy(path: Path, copy: Path, why: str) -> CannotOpen:
     return CannotOpen(
         "Cannot open the store",
         f"{path} is read from a copy, which cannot be made in {copy.parent.parent.parent}: {why}.",
-        "Free some space there, or name another folder in TMPDIR.",
+        "Free some space there, or set TMPDIR to another folder.",
     )
 
 

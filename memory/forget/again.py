@@ -67,12 +67,12 @@ def forget_again(memory: Memory, forgotten: ForgottenEarlier, now: datetime) -> 
         job = forgetting.run(forgetting.begin(plan))
     except (PalimpsestError, OSError) as error:
         reason = error.message if isinstance(error, PalimpsestError) else str(error)
-        return [], [f"{entries} that had been forgotten came back, and are not forgotten yet: {reason}"]
-    mended = [f"{entries} that had been forgotten came back with old files: forgotten again, with what held them."]
+        return [], [f"{entries} forgotten entries came back and are not deleted yet: {reason}"]
+    mended = [f"{entries} forgotten entries came back with old files and were deleted again."]
     found = job.receipt.found if job.receipt else ()
     if not found:
         return mended, []
-    return mended, [f"Words that were forgotten are left in {', '.join(found)}: `{PROGRAM} forget` goes on with it."]
+    return mended, [f"Forgotten text is still in {', '.join(found)}: `{PROGRAM} forget` continues the deletion."]
 
 
 def _with_earlier_words(memory: Memory, forgotten: ForgottenEarlier, plan: ForgetPlan) -> ForgetPlan:

@@ -33,7 +33,7 @@ from memory.memory import Memory
 from memory.records import Conversation
 
 SHORTEST_PHRASE = 2  # characters
-_HOLDS = "holds the words"
+_HOLDS = "contains the text"
 _OF_ID = "SELECT seq FROM conversations WHERE id = ? AND kind = 'chat' ORDER BY seq"
 _TITLES = """SELECT title FROM conversations
     UNION ALL SELECT CAST(source || char(10) || name || char(10) || root AS BLOB) FROM knowledge"""
@@ -88,9 +88,7 @@ def choose_words(memory: Memory, phrase: str) -> Chosen:
     Pages of files and knowledge go with the whole file. Raises Misuse for a phrase that is too short.
     """
     if len("".join(phrase.split())) < SHORTEST_PHRASE:
-        raise Misuse(
-            "Too short", f"“{phrase}” is too short to be looked for.", "Name two characters at least, or an id."
-        )
+        raise Misuse("Too short", f"“{phrase}” is too short.", "Give at least two characters, or an id.")
     spellings, chosen = Spellings(phrase), Chosen(title=f"“{phrase}”")
     whole = _whole_kinds(memory)
     for batch in entry_bytes(memory):
@@ -125,7 +123,7 @@ def chosen_conversations(memory: Memory, *conversations: Conversation) -> Chosen
 
 def choose_before(memory: Memory, moment: datetime) -> Chosen:
     """Conversations that ended before then, and the earlier entries of the others."""
-    chosen = Chosen(title=f"what is from before {moment:%Y-%m-%d}")
+    chosen = Chosen(title=f"everything from before {moment:%Y-%m-%d}")
     ms = to_ms(moment)
     ended = "SELECT c.seq FROM conversations c WHERE c.updated_ms < ? AND c.kind <> 'knowledge'"
     chosen.conversations.update((seq, None) for (seq,) in memory.cold.read(lambda db: fetch(db, ended, (ms,))))

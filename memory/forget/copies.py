@@ -18,18 +18,18 @@ _LARGEST: Final = 2**24  # bytes of a file that is looked through for the ways i
 _OTHER_TABLES: Final = ("entries", "terms")  # their words are found by themselves
 _BINARY: Final = ("cold.db", "packs/", "pack-cache/", "pages/", "knowledge/", "postings/", "vectors/", "prompt-caches/")
 _KINDS: Final = (
-    ("versions/objects/", "old versions of your files"),
-    ("versions/manifest", "names of your files in their versions"),
+    ("versions/objects/", "earlier versions of your files"),
+    ("versions/manifest", "file names in the versions"),
     ("versions/", "copies from before a change"),
     ("checkpoints/", "checkpoints of files that tools changed"),
     ("drafts/", "drafts"),
     ("prompt-history", "typed prompts"),
     ("conversations/", "mirrors of conversations"),
-    ("memory/archive/", "texts that were archived"),
+    ("memory/archive/", "archived texts"),
     ("cold.db", "rows of the database, such as an old title or label"),
     ("postings/", "the index"),
     ("vectors/", "the index"),
-    ("damaged/", "copies that repairs kept"),
+    ("damaged/", "copies saved by repairs"),
     ("log.txt", "the log"),
 )
 

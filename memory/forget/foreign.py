@@ -53,7 +53,7 @@ class ForeignTombstones:
         job: ForgetJob | None = None
         if seqs or bare or renamed:
             chosen = Chosen(
-                title="what another device forgot", entries=dict.fromkeys(seqs, "forgotten on another device")
+                title="deletions from another device", entries=dict.fromkeys(seqs, "forgotten on another device")
             )
             plan = plan_forgetting(self._memory, chosen, from_ms(forgotten_ms))
             changes = replace(plan.job, bare=tuple(bare), renamed=tuple(renamed))

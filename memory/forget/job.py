@@ -107,7 +107,9 @@ class Forgetting:
             lock.acquire()
         except LockTimeout as error:
             raise StoreBusy(
-                "Another process is forgetting", "Another palimpsest is at it.", "Let it end, then try again."
+                "Another process is forgetting",
+                "Another Palimpsest process is doing that.",
+                "Wait until it finishes, then try again.",
             ) from error
         try:
             for round_ in range(ROUNDS):
@@ -166,15 +168,15 @@ def _later_sentence(work: ForgetWork, found: ScanResult) -> Sequence[str]:
     if not found.later:
         return ()
     names = ", ".join(map(work.replaced, found.later[:20]))
-    return (f"Written since it began, and left: {names}. The same words were not looked for at the end.",)
+    return (f"Not deleted, because it was written after the start: {names}.",)
 
 
 def _used_sentence(work: ForgetWork, found: ScanResult) -> Sequence[str]:
     if not found.used:
         return ()
     paths = ", ".join(map(work.replaced, found.used[:20]))
-    ends = f"`{PROGRAM} sync remove` ends the use of a location, and a backup at another place that of a backup's"
-    return (f"Also in the path of {paths}, and left: backups and sync are found by it. {ends}.",)
+    ends = f"`{PROGRAM} sync remove` stops using a location; a backup to another location replaces a backup's"
+    return (f"Also in the path of {paths}, which backups and sync still need. {ends}.",)
 
 
 def _stones_beside(

@@ -18,12 +18,12 @@ from memory.records import EntryKind
 from models.messages import RecalledSpan
 
 OBSERVATION: Final = "an observation of it: deleted"
-SUMMARY: Final = "a summary: made anew of what remains"
-RECALLED: Final = "what was recalled with it becomes [forgotten]; its own words stay"
-SENT: Final = "what was sent with it holds the words: they become [forgotten]; its own words stay"
-BESIDE: Final = "its reasoning, its calls or its speaker's name hold the words: they become [forgotten]; its text stays"
-ID: Final = "its id holds the words, and becomes another one; its text stays"
-REPEATS: Final = "it repeats the words: they become [forgotten]"
+SUMMARY: Final = "a summary: regenerated from what remains"
+RECALLED: Final = "recalled text in it becomes [forgotten]; its own text is kept"
+SENT: Final = "attached data contains the text: replaced by [forgotten]; its own text is kept"
+BESIDE: Final = "its reasoning, tool calls or speaker contain the text: replaced by [forgotten]; its own text is kept"
+ID: Final = "its id contains the text and is replaced; its own text is kept"
+REPEATS: Final = "it repeats the text: replaced by [forgotten]"
 
 
 def derived_of(work: ForgetWork, entries: Collection[int], conversations: Collection[int]) -> dict[int, str]:

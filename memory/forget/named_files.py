@@ -47,8 +47,8 @@ class SeveralFiles(Misuse):
         more = f" and {len(files) - _MOST_NAMED:,} more" if len(files) > _MOST_NAMED else ""
         super().__init__(
             "Which file?",
-            f"“{visible_line(name)}” means {len(files):,} files: {named}{more}.",
-            f"Name one of them, or its id; `{own_command('forget', '--words', name)}` takes out these words alone.",
+            f"“{visible_line(name)}” matches {len(files):,} files: {named}{more}.",
+            f"Give one of them or its id; `{own_command('forget', '--words', name)}` deletes only this text.",
         )
 
 

@@ -67,18 +67,15 @@ def _archived(work: ForgetWork) -> tuple[list[int], int, list[int]]:
 def _unreachable(count: int) -> StorageUnreachable:
     return StorageUnreachable(
         "Not all pages can be read",
-        f"{count:,} entries are on pages that cannot be read or deleted now, and may hold what is to be forgotten.",
-        f"Make the packs reachable: `{PROGRAM} forget` goes on with it.",
+        f"{count:,} entries are on pages that cannot be read or deleted now and may contain the text.",
+        f"Make the packs available; then `{PROGRAM} forget` continues.",
     )
 
 
 def _damaged_sentence(work: ForgetWork, damaged: list[int]) -> Iterator[str]:
     if damaged:
         ids = [entry.id for entry in work.memory.conversations.entries(damaged[:20]).values()]
-        yield (
-            f"{len(damaged):,} entries are on damaged pages that nobody can read, and were not looked at: "
-            f"{', '.join(ids)}."
-        )
+        yield (f"{len(damaged):,} entries on damaged pages could not be searched: {', '.join(ids)}.")
 
 
 def _dissolve(db: apsw.Connection, entries: Collection[int]) -> frozenset[str]:

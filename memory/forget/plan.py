@@ -114,8 +114,8 @@ def plan_forgetting(memory: Memory, chosen: Chosen, now: datetime) -> ForgetPlan
     if words.holds(own):
         raise Misuse(
             "Too general",
-            f"{chosen.title} is a word that Palimpsest's own files are made of: it would be found for ever.",
-            "Name more of the words, or an id.",
+            f"{chosen.title} is part of Palimpsest's own files, so it cannot be deleted everywhere.",
+            "Give more of the text, or an id.",
         )
     pieces.give_up(pieces.prints.found(own))
     also = give_up_what_stays(memory, pieces, words, entries, conversations)

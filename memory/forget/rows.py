@@ -93,8 +93,8 @@ def _refuse_streaming(db: apsw.Connection, streaming: Collection[int], seqs: Col
     if streaming and {*streaming}.intersection(conversations_of(db, list(seqs))):
         raise StoreBusy(
             "A conversation is in use",
-            "An answer is being written in a conversation that holds what is to be forgotten.",
-            f"Stop the answer, or wait for it: `{PROGRAM} forget` goes on with it.",
+            "An answer is being written in a conversation that contains the text.",
+            f"Stop the answer or wait for it; then `{PROGRAM} forget` continues.",
         )
 
 

@@ -126,8 +126,8 @@ class ForgetJournal:
                 continue
             except msgspec.DecodeError as error:
                 raise Damaged(
-                    "A forgetting cannot go on",
-                    f"{path} is damaged, so that nobody knows what was to be forgotten.",
+                    "A deletion cannot continue",
+                    f"{path} is damaged, so it is unknown what was to be deleted.",
                     f"Delete it, and forget again: `{PROGRAM} forget`.",
                 ) from error
         raise FileNotFoundError(self.folder / f"{id_}{_OPEN}")

@@ -40,9 +40,9 @@ _COPY: Final = "tombstones.jsonl"
 _KNOWN_LOST: Final = "lost"  # how many a repair has named as lost
 _MOST_DIGITS: Final = 12
 _MOST_RENAMED: Final = 8  # times that a name was given up, and so was the other one
-_AGAIN: Final = "an import may bring back what they kept out: forget it again then"
+_AGAIN: Final = "an import may restore forgotten text: forget it again in that case"
 
-_REPAIRS: Final = f"`{PROGRAM} check --repair` writes it anew."
+_REPAIRS: Final = f"`{PROGRAM} check --repair` rewrites it."
 
 Signature = tuple[int, int, int] | None
 
@@ -267,7 +267,7 @@ class Tombstones:
                     write_atomically(path, b"".join(map(_encoded, stones)))
             if written > len(stones):
                 write_atomically(self._known_lost, with_checksum(b"%d" % (written - len(stones))))
-        mended = [f"{name}: written anew with {counted(len(stones), 'tombstone')}." for name in sorted(damages)]
+        mended = [f"{name}: rewritten with {counted(len(stones), 'tombstone')}." for name in sorted(damages)]
         return mended, [f"In no file: {counted(lost, 'tombstone')}; {_AGAIN}."] if lost else []
 
     def _lost(self, main: _StoneFile, copy: _StoneFile, written: int) -> int:

@@ -101,7 +101,7 @@ def snapshot_file(workspace: Workspace, name: str, path: Path, last: FileSnapsho
         if name in LINKABLE:
             leads_out += f"; `{trust_command(workspace, '--allow', name)}` follows it."
         else:
-            leads_out += ", and is not followed. Put the file itself in its place."
+            leads_out += "and is not followed. Replace it with the file itself."
         return _with_problem(name, leads_out if error.reason == "outside" else error.message, last)
     except OSError as error:
         return _with_problem(name, f"{path} cannot be read: {error.strerror or error}.", last)
@@ -134,7 +134,7 @@ def refuse_too_large(path: Path) -> None:
 
 def too_large_message(path: Path, size: int) -> str:
     """The sentence for a file that is not read."""
-    return f"{path} has {size:,} bytes, and no more than {MOST_BYTES:,} of a memory file are read: split it."
+    return f"{path} has {size:,} bytes; the maximum for a memory file is {MOST_BYTES:,}: split it."
 
 
 def _signature(found: os.stat_result) -> Signature:
@@ -170,11 +170,11 @@ def edit_target(workspace: Workspace, name: str, error: type[PalimpsestError]) -
         found = status(target)
     except UnsafePath as refusal:
         link = "memory" if workspace.memory_dir.is_symlink() and name != "MEMORY.md" else name
-        wanted = f"Where you want that: `{trust_command(workspace, '--allow', link)}`. " if link in LINKABLE else ""
+        wanted = f"To allow it: `{trust_command(workspace, '--allow', link)}`.  " if link in LINKABLE else ""
         raise error(
             "Not written",
             f"{workspace.root / link} is a link that leads out of the workspace.",
-            f"{wanted}{'Else replace' if wanted else 'Replace'} the link with what it leads to.",
+            f"{wanted}{'Else replace' if wanted else 'Replace'} the link with its target.",
         ) from refusal
     if found is not None and not stat.S_ISREG(found.st_mode):
         raise error("Not written", f"{path} is not a file.", "Move it away; a new file is made in its place.")

@@ -156,8 +156,8 @@ class HotMemory:
         if merge(base, seen.text if seen else "", text).leftover.strip():
             raise NoteChanged(
                 "The file changed",
-                f"{name} was changed meanwhile, in the same lines, so it was not saved.",
-                "Copy what you wrote, open the file again, and put it in.",
+                f"Not saved: the same lines of {name} were changed meanwhile.",
+                "Copy your text, open the file again, and insert it.",
             )
         moment = self._clock.now()
         merged = merge_or_keep if prepared else merge_or_append
@@ -186,7 +186,7 @@ class HotMemory:
         if not title:
             title, body = split_heading(body)
         if not text.strip() and not heading:
-            raise Misuse("Nothing to remember", "The text is empty.", f"Say what to remember: {PROGRAM} remember TEXT")
+            raise Misuse("Nothing to remember", "The text is empty.", f"Give the text: {PROGRAM} remember TEXT")
         with self._writing(file):
             moment = self._free_moment(file, title)
             now = self._write(file, append_entry(file, moment, title, body, conversation))
@@ -212,7 +212,11 @@ class HotMemory:
             or next((note for note in now if note.text == wanted), None)
         )
         if found is None:
-            raise NoteChanged("The note changed", f"{seen.ref} was rewritten, and changed at once.", "Look again.")
+            raise NoteChanged(
+                "The note changed",
+                f"{seen.ref} was changed again immediately after it was rewritten.",
+                "Read it again.",
+            )
         return found
 
     def edit(self, name: str, edit: Edit) -> None:
@@ -230,8 +234,8 @@ class HotMemory:
         if any(note.id == note_id for note in now):
             raise NoteChanged(
                 "The note changed",
-                f"{seen.ref} was changed by hand since it was last read, so it was not removed.",
-                "Look at it again, then remove it.",
+                f"Not removed: {seen.ref} was edited since it was last read.",
+                "Check it again, then remove it.",
             )
 
     async def watch(self) -> AsyncIterator[set[Path]]:
@@ -311,7 +315,9 @@ class HotMemory:
         refuse_too_large(path)
         self._read_file(name, path)
         if (seen := self._seen.get(name)) and seen.problem and not seen.digest:
-            raise UnwritableNotes("Not written", seen.problem.text, "Nothing was changed. Look at the disk, try again.")
+            raise UnwritableNotes(
+                "Not written", seen.problem.text, "Nothing was changed. Check the disk, then try again."
+            )
         return path
 
     @contextmanager
@@ -337,7 +343,7 @@ class HotMemory:
             raise UnwritableNotes(
                 "Not written",
                 f"{error.filename or path} could not be written: {error.strerror or error}.",
-                "Nothing was changed. Make room or allow writing there, then try again.",
+                "Nothing was changed. Free some space or allow writing there, then try again.",
             ) from error
         theirs = [body for body in self._came_out if not exposed.has(body.decode("utf-8", "replace"))]
         self._history.wrote(name, theirs, text)

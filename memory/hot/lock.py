@@ -30,8 +30,8 @@ class NotesLock:
             self._lock.acquire()
         except LockTimeout as error:
             raise TemporaryFailure(
-                "The memory is being written",
-                f"Another Palimpsest has held {self._lock.path} for {_SECONDS} seconds.",
+                "Memory is locked",
+                f"Another Palimpsest process has locked {self._lock.path} for {_SECONDS} seconds.",
                 "Wait for it to finish, or close it.",
             ) from error
         except OSError as error:
@@ -39,9 +39,8 @@ class NotesLock:
                 raise
             raise UnwritableNotes(
                 "The workspace is read-only",
-                f"{self._lock.path.parent} cannot be written to: notes can be read, and none can be added.",
-                "Look at the rights of the folder and how the disk is mounted, or copy the workspace to a place of "
-                "yours.",
+                f"{self._lock.path.parent} is read-only: notes can be read but not added.",
+                "Check the permissions of the folder and how the disk is mounted, or copy the workspace elsewhere.",
             ) from error
         try:
             yield

@@ -65,7 +65,7 @@ def _is_quiet(mtime: float) -> bool:
     return time.time() - mtime > _QUIET_SECONDS
 
 
-CUT_OFF_HEADING = "Kept from a write that was cut off"
+CUT_OFF_HEADING = "Saved from an interrupted write"
 
 
 def target_name(leftover: Path) -> str:

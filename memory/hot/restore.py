@@ -54,8 +54,8 @@ class FileRestorer:
         if not version.sha256:
             raise Misuse(
                 "Nothing to restore",
-                f"In version {version.number} {version.path} was not there.",
-                f"`{PROGRAM} memory log {version.path}` lists the versions that hold a text.",
+                f"{version.path} did not exist in version {version.number}.",
+                f"`{PROGRAM} memory log {version.path}` lists the versions with text.",
             )
         wanted = self._text(version)
         reason = f"{_UNDO}{undone.number}" if undone else f"version {version.number} restored"
@@ -126,10 +126,10 @@ class FileRestorer:
                 return text
             other = next((each for each in open_changes if each.number < change.number), None)
             raise NoteChanged(
-                "Not taken back",
-                f"{change.path} was changed since version {change.number}, in the same lines.",
-                f"`{PROGRAM} memory diff {change.number}` shows what the model changed; take it out by hand."
-                + (f" `{PROGRAM} memory undo {other.number}` takes back the one before it." if other else ""),
+                "Not undone",
+                f"The same lines of {change.path} were changed since version {change.number}.",
+                f"`{PROGRAM} memory diff {change.number}` shows what the model changed; revert it by hand."
+                + (f" `{PROGRAM} memory undo {other.number}` undoes the one before it." if other else ""),
             )
 
         path = self._target(change.path)

@@ -198,8 +198,8 @@ def decode(path: Path, body: bytes) -> str:
         line = body.count(b"\n", 0, error.start) + 1
         raise NotUtf8(
             "A memory file is not UTF-8",
-            f"{path}: line {line} holds bytes that are not UTF-8 text.",
-            "Save it as UTF-8 in your editor. The file was left as it is.",
+            f"{path}: line {line} is not valid UTF-8.",
+            "Save it as UTF-8 in your editor. The file was not changed.",
         ) from error
 
 
@@ -278,8 +278,8 @@ class _FileSwap:
             return self._finish(wanted, waiting, refusal)
         self._exposed.leave(wanted, self._put_in)
         raise TemporaryFailure(
-            "A memory file does not come to rest",
-            f"Another program writes to {self._path} without a pause. What came out of it lies beside it ({SWAP}).",
+            "A memory file keeps changing",
+            f"Another program keeps writing to {self._path}. The intermediate result is saved next to it ({SWAP}).",
             "Let it finish, then try again.",
         )
 

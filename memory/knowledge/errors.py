@@ -41,4 +41,4 @@ class UnsupportedFile(KnowledgeError):
     code = "not_read"
 
     def __init__(self, reason: str) -> None:
-        super().__init__("Not a kind that is read", reason)
+        super().__init__("Unsupported file type", reason)

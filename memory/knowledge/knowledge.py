@@ -132,7 +132,7 @@ class Knowledge:
         for ref in refs:
             matches = matching_memories(ref, memories)
             if not matches:
-                raise NotFound("Nothing by that name", f"No file that was added is “{ref}”.", _LIST)
+                raise NotFound("Not found", f"No added file is named “{ref}”.", _LIST)
             found.update({known.seq: known for known in matches})
         return sorted(found.values(), key=lambda known: (known.name, known.source))
 
@@ -345,7 +345,7 @@ def _view_change(was: ViewState | None, now: ViewState) -> str:
 
 def _expiry_reason(known: KnowledgeRecord, days: int) -> str:
     state = "replaced" if known.replaced else "gone from disk" if known.missing else "out of view"
-    return f"{state}, and {days:,} {'day' if days == 1 else 'days'} passed (knowledge.retention_days)"
+    return f"{state} for more than {days:,} {'day' if days == 1 else 'days'} (knowledge.retention_days)"
 
 
 _TO_THE_BYTE = frozenset({"text", "code", "markdown"})

@@ -263,7 +263,7 @@ class Observations:
             entry = self._cold.find(ref)
             if stored := _stored_of(entry, self._text(entry)):
                 return stored
-            message = f"{ref} is no observation."
+            message = f"{ref} is not an observation."
         except AmbiguousReference:
             raise
         except NotFound as error:
@@ -288,7 +288,7 @@ class Observations:
         """Puts the person's text (title, facts) in the place of an observation's. Raises NotFound, Misuse."""
         stored = self.find(ref)
         if (tokens := estimate(text)) > MAX_TOKENS:
-            raise Misuse("Too long", f"The text has {tokens:,} tokens; {MAX_TOKENS} are the most.", "Shorten it.")
+            raise Misuse("Too long", f"The text has {tokens:,} tokens; the limit is {MAX_TOKENS}.", "Shorten it.")
 
         def transaction(db: apsw.Connection) -> int:
             entry = entry_at(db, stored.seq)

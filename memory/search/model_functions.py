@@ -129,12 +129,14 @@ def call(search: Search, name: str, arguments: Mapping[str, Any]) -> SearchResul
     """Runs the function of that name; `help` describes all of them. Raises Misuse, and NotFound for unknown ids."""
     function = SEARCH_FUNCTIONS.get(name)
     if function is None:
-        raise Misuse("Unknown function", f"There is no function “{name}”.", f"There are {', '.join(SEARCH_FUNCTIONS)}.")
+        raise Misuse(
+            "Unknown function", f"There is no function “{name}”.", f"Available: {', '.join(SEARCH_FUNCTIONS)}."
+        )
     try:
         checked = msgspec.convert(arguments, function.takes)
     except msgspec.ValidationError as error:
         known = ", ".join(function.takes.__struct_fields__) or "nothing"
-        raise Misuse("Wrong arguments", f"{name}: {error}.", f"It takes {known}.") from error
+        raise Misuse("Wrong arguments", f"{name}: {error}.", f"Arguments: {known}.") from error
     return describe_functions() if name == "help" else function.run(search, checked)
 
 

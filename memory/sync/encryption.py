@@ -67,8 +67,8 @@ class Keys:
         except Exception as error:
             raise NoKey(
                 "It cannot be decrypted",
-                f"{name} is encrypted for another key than this device has, or damaged.",
-                "Copy the key file of a device that reads it, then `sync add LOCATION --key FILE`.",
+                f"{name} is encrypted for a different key, or damaged.",
+                "Copy the key file of a device that can read it, then `sync add LOCATION --key FILE`.",
             ) from error
 
 
@@ -107,7 +107,7 @@ def read_secret(path: Path) -> str:
         raise Misuse("No key", f"The key file {path} cannot be read.", "`sync add LOCATION --key FILE`.") from error
     found = next((line.strip() for line in lines if line.strip().startswith(_SECRET)), None)
     if found is None:
-        raise Misuse("No key", f"{path} holds no age secret key.", f"It begins with {_SECRET}.")
+        raise Misuse("No key", f"{path} contains no age secret key.", f"It begins with {_SECRET}.")
     return found
 
 

@@ -30,7 +30,7 @@ from memory.sync.operation import (
 from memory.sync.segment import Segment, decode_segment, too_large
 
 _LONGEST_NAME = 60
-_COPY = "is a copy of a segment that another program made. It was not read, and may hold forgotten words: delete it."
+_COPY = "is a copy of a segment made by another program. It was not read and may contain forgotten text: delete it."
 _AT_ONCE = 100  # operations of a transaction: some 60 ms
 _NOTES_AT_ONCE = 1_000
 _READER = 1  # 0 left out files of knowledge: what it read is read once more
@@ -197,8 +197,8 @@ def _clocks(operation: Operation) -> tuple[int, ...]:
 def _wrong_clock(name: SegmentName, segment: Segment) -> str:
     shown = visible_line(segment.name)[:_LONGEST_NAME]
     return (
-        f"{name}: titles, labels or notes of {shown} bear a time that is more than {AHEAD_YEARS} years ahead. "
-        "These were not taken. Is the clock of one of the devices wrong?"
+        f"{name}: titles, labels or notes of {shown} are dated more than {AHEAD_YEARS} years ahead and "
+        "were ignored. Is the clock of one of the devices wrong?"
     )
 
 
@@ -215,8 +215,7 @@ def _unknown_kinds(name: SegmentName, segment: Segment) -> str:
     shown = visible_line(segment.name)[:_LONGEST_NAME]
     kinds = visible_line(", ".join(sorted({*map(_kind_of, segment.operations)} - KINDS)))[:_LONGEST_NAME]
     return (
-        f"{name}: {shown} wrote something of a kind that this version does not know ({kinds}). That was not taken. "
-        "Upgrade this device; it is taken then."
+        f"{name}: {shown} wrote data of an unknown type ({kinds}), which was ignored. Upgrade this device to sync it."
     )
 
 
@@ -230,7 +229,7 @@ def _batches(operations: Sequence[Operation]) -> Iterator[Sequence[Operation]]:
 def foreign_objects(place: BackupPlace) -> list[Unread]:
     """What has the name of a segment and is no file, and copies of segments under other names. None is read."""
     skipped = [
-        Unread(name, f"{name} is no file, but a folder, a link or a pipe. It was skipped.") for name in place.foreign()
+        Unread(name, f"{name} is a folder, a link or a pipe, not a file. It was skipped.") for name in place.foreign()
     ]
     return skipped + [Unread(name, f"{visible_line(name)} {_COPY}") for name in place.copies()]
 

@@ -81,8 +81,8 @@ class OwnLog:
         if self._keys is None and any(name.is_encrypted for name in others):
             raise Misuse(
                 "The location is encrypted",
-                f"Other devices encrypt what is at {self._place.name}, and this one would not. Nothing was sent.",
-                f"`{PROGRAM} sync add LOCATION --key FILE` with the key file of one of them; then sync again.",
+                f"Other devices encrypt their data at {self._place.name}, but this device does not. Nothing was sent.",
+                f"Run `{PROGRAM} sync add LOCATION --key FILE` with the key file of one of them, then sync again.",
             )
 
     def write(self, device: Device, listed: Mapping[str, int]) -> tuple[int, int]:

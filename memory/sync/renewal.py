@@ -29,7 +29,7 @@ from memory.sync.status import stale_locations, untold_locations, used_locations
 from memory.sync.sync import Sync
 
 TRIED_AGAIN: Final = f"`{PROGRAM} forget`, `{PROGRAM} sync now` and the next start of the chat try again."
-_COPY: Final = "there is a copy that another program made, and may hold it: delete it"
+_COPY: Final = "a copy made by another program may contain it: delete it"
 _FILE: Final = "locations.json"
 _LOCK_SECONDS: Final = 10
 _MOST: Final = 65_536  # bytes
@@ -55,7 +55,7 @@ class UnreachedLocation(Struct, frozen=True):
 def unreached_sentence(left: Iterable[UnreachedLocation]) -> str:
     """A sentence about locations that hold it still; "" for none."""
     places = ", ".join(map(str, left))
-    return f"It is gone here, and could not be taken from {places}. {TRIED_AGAIN}" if places else ""
+    return f"It was deleted here, but could not be deleted from {places}. {TRIED_AGAIN}" if places else ""
 
 
 def renew_locations(
@@ -101,11 +101,11 @@ def removed_sentence(removed: Iterable[RemovedLocation]) -> str:
     sentences: list[str] = []
     for location in removed:
         left = (
-            "files that this device wrote there may hold it still. Delete them there yourself"
+            "files that this device wrote there may still contain it. Delete them there yourself"
             if location.has_ours
-            else "devices that sync there keep what they took of it, and nothing tells them"
+            else "devices that sync there keep their copies and are not informed"
         )
-        sentences.append(f"{location.name} is no location of this workspace any more: {left}.")
+        sentences.append(f"{location.name} is no longer a location of this workspace: {left}.")
     return " ".join(sentences)
 
 

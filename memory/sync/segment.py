@@ -85,8 +85,8 @@ def decode_segment(name: SegmentName, stored: bytes, keys: Keys | None = None, *
     if stored[:3] == _FAMILY and stored[3:4].isdigit() and stored[3:4] > max(_KNOWN)[3:]:
         raise NewerSegment(
             "A newer version wrote it",
-            f"{name}: a newer version of this program wrote it. It was not read, and nothing was changed for it.",
-            "Upgrade this device; what it holds is read then.",
+            f"{name}: written by a newer version of Palimpsest. It was not read, and nothing was changed.",
+            "Upgrade this device to read it.",
         )
     if digest_of(stored) != name.digest or stored[:4] not in _KNOWN:
         raise damaged(name)
@@ -143,7 +143,7 @@ def _opened(name: SegmentName, mode: bytes, body: bytes, keys: Keys | None, take
     if mode == _PLAIN:
         raise UnprovenSegment(
             "A segment is not encrypted",
-            f"{name} is not encrypted, so anybody could have written it. It was not read.",
+            f"{name} is not encrypted, so anyone could have written it. It was not read.",
             f"If a device of yours wrote it: `{PROGRAM} sync add LOCATION --key FILE` and `{PROGRAM} sync now` there.",
         )
     if mode not in {_ENCRYPTED, _UNPROVEN}:
@@ -151,14 +151,14 @@ def _opened(name: SegmentName, mode: bytes, body: bytes, keys: Keys | None, take
     if keys is None:
         raise NoKey(
             "It is encrypted",
-            f"{name} is encrypted, and this device has no key.",
-            "Copy the key file of a device that reads it, then `sync add LOCATION --key FILE`.",
+            f"{name} is encrypted, but this device has no key.",
+            "Copy the key file of a device that can read it, then `sync add LOCATION --key FILE`.",
         )
     proof, encrypted = (body[:PROOF], body[PROOF:]) if mode == _ENCRYPTED else (b"", body)
     opened = keys.decrypt(encrypted, str(name))
     if not hmac.compare_digest(keys.proof(encrypted), proof) and not (proof and keys.knows_others):
         raise UnprovenSegment(
-            "Nothing shows who wrote a segment",
+            "Unknown author of a segment",
             f"{name} is encrypted for this device, but no device with its key wrote it. It was not read.",
             f"If a device of yours wrote it: `{PROGRAM} sync add LOCATION --key FILE` and `{PROGRAM} sync now` there.",
         )
@@ -169,8 +169,8 @@ def damaged(name: SegmentName) -> SegmentDamaged:
     """The error for a segment that is not what was written."""
     return SegmentDamaged(
         "A segment is damaged",
-        f"{name} is torn, or not what was written. It was not read.",
-        "The device that wrote it writes it again at its next sync.",
+        f"{name} is incomplete or was changed. It was not read.",
+        "The device that wrote it uploads it again at its next sync.",
     )
 
 
@@ -178,6 +178,6 @@ def too_large(name: SegmentName) -> SegmentDamaged:
     """The error for a segment that holds more than a device writes."""
     return SegmentDamaged(
         "A segment is too large",
-        f"{name} holds more than a device writes. It was not read.",
+        f"{name} is larger than any valid segment. It was not read.",
         "Delete it where you do not know the device that wrote it.",
     )

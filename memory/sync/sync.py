@@ -57,15 +57,15 @@ class SyncResult(Struct, frozen=True, kw_only=True):
     @property
     def news(self) -> list[str]:
         """What others did here that a person should see, as sentences: new devices, and the notes that they changed."""
-        devices = [f"A new device writes at {self.location}: {each.name} ({each.id})." for each in self.new_devices]
+        devices = [f"New device at {self.location}: {each.name} ({each.id})." for each in self.new_devices]
         kept = [
-            f"{each.path} was deleted on {_listed(each.deleted_on)} and is kept: it was edited on "
+            f"{each.path} was deleted on {_listed(each.deleted_on)} but kept, because it was edited on "
             f"{_listed(each.edited_on)} at the same time."
             for each in self.kept
         ]
         changed = [each for each in self.notes if each.path not in {note.path for note in self.kept}]
         notes = [f"{each.path} was changed by {', '.join(each.devices) or 'another device'}." for each in changed]
-        renamed = [f"{path} is the new name of a note: another device forgot the old one." for path in self.renamed]
+        renamed = [f"A note was renamed to {path}: another device deleted its old name." for path in self.renamed]
         listed = devices + renamed + kept + notes
         more = [f"And {len(listed) - _MOST:,} more: `sync status` and the versions of the notes show them."]
         return listed[:_MOST] + (more if len(listed) > _MOST else [])

@@ -22,7 +22,7 @@ NEAR: Final = 0.9
 MOST_FILES: Final = 200_000
 """Files after which no further folder is looked at: some two seconds. The sizes are then the least that is taken."""
 
-ADVICE: Final = "`/clean` archives what nobody touched, `/stats` shows all parts."
+ADVICE: Final = "`/clean` archives inactive conversations, `/stats` shows all sizes."
 
 _LARGEST_PARTS: Final = 3  # that a warning names
 
@@ -99,7 +99,7 @@ def disk_warning(use: DiskUse, settings: DiskSettings, *, advice: str) -> str:
     largest = ", ".join(f"{part.name} {format_size(part.size)}" for part in use.parts[:_LARGEST_PARTS])
     takes = f"Memory's largest parts: {largest}." if largest else ""
     again = sum(part.size for part in use.parts if part.made_again)
-    spare = f"{format_size(again)} of it is made again when it is deleted." if again >= MEGABYTE else ""
+    spare = f"{format_size(again)} of it is regenerated if deleted." if again >= MEGABYTE else ""
     return " ".join(filter(None, [*problems, takes, spare, advice]))
 
 
@@ -114,12 +114,12 @@ def _over_budget(use: DiskUse, settings: DiskSettings) -> Iterator[str]:
         return
     least = "" if use.whole else "at least "
     state = "over its budget" if use.size > budget else "near its budget"
-    yield (f"Memory is {state}: it takes {least}{format_size(use.size)} of {format_size(budget)} (disk.budget_mb).")
+    yield (f"Memory is {state}: {least}{format_size(use.size)} of {format_size(budget)} (disk.budget_mb).")
 
 
 def _low_on_space(use: DiskUse, settings: DiskSettings) -> Iterator[str]:
     if use.free is not None and is_low(use, settings):
-        yield f"Only {format_size(use.free)} are free on the workspace's disk (disk.free_mb is {settings.free_mb:,})."
+        yield f"Only {format_size(use.free)} free on the workspace's disk (disk.free_mb is {settings.free_mb:,})."
 
 
 def _parts(workspace: Workspace) -> tuple[tuple[str, str, Sequence[Path], bool], ...]:
@@ -127,15 +127,15 @@ def _parts(workspace: Workspace) -> tuple[tuple[str, str, Sequence[Path], bool],
     return (
         ("database", "Entries, terms and the index of pages.", database, False),
         ("packs", "Archived pages, compressed.", [workspace.packs], False),
-        ("fetched packs", "Packs fetched from remote storage; fetched again.", [workspace.pack_cache], True),
-        ("postings", "The index of words; made again where it is deleted.", [workspace.postings], True),
-        ("vectors", "The index of meanings; made again where it is deleted.", [workspace.vectors], True),
-        ("page cache", "Pictures of pages; made again where it is deleted.", [workspace.page_cache], True),
-        ("prompt caches", "What local models computed; made again.", [workspace.prompt_caches], True),
-        ("knowledge", "Pictures that were added to knowledge.", [workspace.knowledge], False),
-        ("versions", "Earlier texts of your files.", [workspace.versions], False),
+        ("fetched packs", "Packs from remote storage; downloaded again if deleted.", [workspace.pack_cache], True),
+        ("postings", "Keyword index; regenerated if deleted.", [workspace.postings], True),
+        ("vectors", "Vector index; regenerated if deleted.", [workspace.vectors], True),
+        ("page cache", "Pictures of pages; regenerated if deleted.", [workspace.page_cache], True),
+        ("prompt caches", "Caches of local models; regenerated if deleted.", [workspace.prompt_caches], True),
+        ("knowledge", "Pictures added to knowledge.", [workspace.knowledge], False),
+        ("versions", "Earlier versions of your files.", [workspace.versions], False),
         ("checkpoints", "Earlier states of project files.", [workspace.checkpoints], False),
-        ("damaged", "Copies of damaged files, kept by repairs.", [workspace.damaged], False),
+        ("damaged", "Copies of damaged files, saved by repairs.", [workspace.damaged], False),
         ("pasted images", "Images pasted into prompts, for a month.", [workspace.pasted_images], False),
         ("conversations", "Readable copies of conversations.", [workspace.conversations], False),
         ("notes", "MEMORY.md and memory/*.md.", [workspace.memory_md, workspace.memory_dir], False),

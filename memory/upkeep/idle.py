@@ -27,7 +27,7 @@ from models.messages import RecalledSpan
 KEEP = "keep"
 """A conversation with this label is never proposed, archived by a rule or deleted by one."""
 
-KEPT = "you said never"
+KEPT = "excluded by you"
 """Why such a conversation is left alone."""
 
 BOOKMARK = "★"

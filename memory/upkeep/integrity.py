@@ -13,7 +13,7 @@ from foundation.program import PROGRAM
 from memory.records import IntegrityProblem
 from memory.upkeep.state import MOST_FAULTS, SampleRecord, UpkeepState, change_state
 
-REPAIR: Final = f"`{PROGRAM} check` says more, `{PROGRAM} check --repair` mends what can be mended."
+REPAIR: Final = f"`{PROGRAM} check` shows details, `{PROGRAM} check --repair` repairs what can be repaired."
 
 
 _OWN: Final = re.compile(r"(e|c|pg)_[0-9a-z]{12}|[0-9]+|[0-9A-Za-z_-]+\.(pages|manifest|parity)")
@@ -34,7 +34,7 @@ def faults_sentence(faults: Sequence[str]) -> str:
         return ""
     more = len(faults) - _NAMED
     others = f" and {more:,} more" if more > 0 else ""
-    return f"What is stored is damaged: {', '.join(faults[:_NAMED])}{others}."
+    return f"Stored data is damaged: {', '.join(faults[:_NAMED])}{others}."
 
 
 def integrity_sentence(state: UpkeepState) -> str:

@@ -75,11 +75,11 @@ def proposal_sentence(proposed: CleaningProposal) -> str:
     """The proposal in a sentence; "" where nothing would leave."""
     if not proposed.leaving:
         return ""
-    stay = f"; {counted(len(proposed.staying), 'other')} would stay" if proposed.staying else ""
+    stay = f"; {counted(len(proposed.staying), 'other')} would be kept" if proposed.staying else ""
     return (
         f"{counted(len(proposed.leaving), 'conversation')} with {format_size(proposed.bytes)} of text "
-        f"{'was' if len(proposed.leaving) == 1 else 'were'} not touched for {proposed.days:,} days and could be "
-        f"archived{stay}. Nothing is done unless you say so: `/clean`."
+        f"{'was' if len(proposed.leaving) == 1 else 'were'} inactive for {proposed.days:,} days and can be "
+        f"archived{stay}. To review them: `/clean`."
     )
 
 
@@ -118,6 +118,6 @@ def keep(memory: Memory, ref: str, *, always: bool) -> str:
     name = conversation.title or conversation.id
     if always:
         memory.conversations.label(conversation.seq, as_made(KEEP))
-        return f"“{name}” stays, whatever rules and proposals say."
+        return f"“{name}” is excluded from archiving by rules and suggestions."
     memory.conversations.unlabel(conversation.seq, KEEP)
-    return f"“{name}” may be archived again."
+    return f"“{name}” can be archived again."

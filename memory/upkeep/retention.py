@@ -40,7 +40,7 @@ class NothingToTakeBack(MemoryFailure):
     code = "nothing_to_take_back"
 
     def __init__(self) -> None:
-        super().__init__("Nothing to take back", "No archiving by a rule or from /clean is left to take back.")
+        super().__init__("Nothing to undo", "There is no archiving by a rule or /clean to undo.")
 
 
 class PlannedConversation(Struct, frozen=True, kw_only=True):
@@ -146,7 +146,7 @@ def archive_conversations(
                 overdue, label=label, most=memory.settings.max_file_mb * MEGABYTE
             )
             if kept := len(result.damaged) + len(result.large):
-                noun = "entry stays" if kept == 1 else "entries stay"
+                noun = "entry was kept" if kept == 1 else "entries were kept"
                 sentences.append(f"{kept:,} {noun} of {each.conversation}: damaged, or too large to archive.")
             if result.entries:
                 run = structs.replace(
@@ -208,16 +208,16 @@ def run_object(run: ArchivingRun) -> dict[str, Any]:
 def receipt(run: ArchivingRun) -> str:
     """What an archiving did, and how to take it back, in sentences."""
     entries = f"{run.entries:,} entr{'y' if run.entries == 1 else 'ies'}"
-    what = f"{counted(run.conversations, 'conversation')} ({entries}) that nobody touched"
+    what = f"{counted(run.conversations, 'conversation')} ({entries}) without activity"
     verb = "is" if run.conversations == 1 else "are"
     return (
-        f"{what} {verb} on {counted(run.pages, 'page')} now, by {run.cause}. They stay searchable, and recall brings "
-        "them back whole. `/clean --undo` takes it back."
+        f"{what} {verb} now on {counted(run.pages, 'page')}, by {run.cause}. They stay searchable, and "
+        "recall returns them in full. `/clean --undo` undoes this."
     )
 
 
 def undone_sentence(run: ArchivingRun) -> str:
-    return f"Taken back: the text of {counted(run.conversations, 'conversation')} is in the database again."
+    return f"Undone: the text of {counted(run.conversations, 'conversation')} is back in the database."
 
 
 def due_sentence(planned: RetentionPlan, command: str) -> str:

@@ -108,7 +108,7 @@ def _look_at_pack(memory: Memory, name: str) -> _Looked:
     if known is None:  # moved or deleted since the round was listed
         return _Looked(0)
     try:
-        why = "" if pack_is_sound(memory.vault.storage, known) else "it is not the pack that was written."
+        why = "" if pack_is_sound(memory.vault.storage, known) else "the pack was changed or damaged."
     except MemoryFailure as error:
         why = error.message
     if why and row() != known:

@@ -27,7 +27,7 @@ class Cause(Struct, frozen=True):
 
 
 BY_HAND = Cause(Author.USER, "by hand")
-FOUND = Cause(Author.USER, "found when the versions began")
+FOUND = Cause(Author.USER, "found when versions were first saved")
 FOUND_AFTER_LOSS = Cause(Author.USER, "found after versions were lost")
 
 _UNNAMED = Cause(Author.PROGRAM)

@@ -16,7 +16,7 @@ from memory.versions.manifest import Version
 from memory.versions.objects import content_name
 from memory.versions.store import RecordedState, VersionStore
 
-_EARLIER: Final = Cause(Author.USER, "kept by an earlier release")
+_EARLIER: Final = Cause(Author.USER, "saved by an earlier release")
 _STAMP: Final = "%Y%m%dT%H%M%S.%fZ"  # of a copy's name
 _COPY_MS: Final = 24 * 60 * 60 * 1000  # that a copy from before a write is kept, at least
 _MOST_BYTES: Final = 2**24  # that wait to be written together

@@ -56,7 +56,7 @@ class HeadFile:
             pass
         raise Damaged(
             "A file of the versions is damaged",
-            f"{self.path} cannot be read: it says how far the list of versions reaches.",
+            f"{self.path}, which records the length of the version list, cannot be read.",
         )
 
     def damage(self) -> str:

@@ -71,7 +71,7 @@ class Objects:
         for each in reversed([self._read(each) for each in self._chain(name)]):
             body = unpack(each.frame, limit=MOST_BYTES, base=body if each.base else b"")
         if content_name(body) != name:
-            raise Damaged(f"A {self._what} is damaged", f"{self._place(name)} does not hold what its name says.")
+            raise Damaged(f"A {self._what} is damaged", f"{self._place(name)} does not match its name.")
         return body
 
     def make_whole(self, name: str) -> None:
@@ -151,7 +151,7 @@ class Objects:
             name = self._read(name).base
             if not name:
                 return
-        raise Damaged(f"A {self._what} is damaged", f"{self._place(name)} begins a chain that does not end.")
+        raise Damaged(f"A {self._what} is damaged", f"{self._place(name)} starts a chain without an end.")
 
     def _read(self, name: str) -> "_Stored":
         place = self._place(name)
@@ -163,7 +163,7 @@ class Objects:
         if magic == _ZSTD:
             return _Stored(stored, "", len(stored))
         if magic not in {_WHOLE, _DELTA} or stored != checked(magic, rest):
-            raise Damaged(f"A {self._what} is damaged", f"{place} is not what was written.")
+            raise Damaged(f"A {self._what} is damaged", f"{place} was changed or damaged.")
         base = rest[:_BASE].hex() if magic == _DELTA else ""
         return _Stored(rest[_BASE:] if base else rest, base, len(stored))
 

@@ -30,7 +30,7 @@ def list_problems(place: Path, content: ManifestContent, head: ListHead, head_da
     problems = [VersionProblem(head_damage, damage=Damage("head", ""))] if head_damage else []
     problems += [
         VersionProblem(
-            f"Line {line.number} of {place} cannot be read: the version that it names is lost.",
+            f"Line {line.number} of {place} cannot be read: its version is lost.",
             damage=Damage("line", line.sha256),
         )
         for line in content.unreadable

@@ -352,7 +352,7 @@ class VersionStore:
             if any(problem.damage.part == "head" for problem in problems):
                 keep(self._head.path)
                 self._head.write(self._read_head())
-                mended.append(f"{self._head.path} was written anew, from the list of versions as it is.")
+                mended.append(f"{self._head.path} was rewritten from the current list of versions.")
             mended += self._find_again(current, keep, names)
             for version in damaged:  # oldest first: a later one may be stored as what differs from it
                 if self._objects.is_sound(version.sha256):
@@ -365,7 +365,7 @@ class VersionStore:
                     with suppress(OSError, PalimpsestError):  # the file is gone, or is none: the problem stays
                         if content_name(body := read(version)) == version.sha256:
                             self._objects.put_again(body, keep)
-                            mended.append(f"Version {version.number} of {version.path}: stored anew, from {source}.")
+                            mended.append(f"Version {version.number} of {version.path}: restored from {source}.")
                             break
         return mended
 
@@ -387,7 +387,7 @@ class VersionStore:
             keep(self._manifest.path)
         self._add(found, head, found=len(found))
         what = f"{counted(len(found), 'version')} found again by {'its text' if len(found) == 1 else 'their texts'}"
-        return [f"{self._manifest.path}: {what}, from number {number} on; who made them and why is lost."]
+        return [f"{self._manifest.path}: {what}, from number {number} on; their authors and reasons are lost."]
 
     def _remove_unneeded(self, kept: Sequence[Version]) -> None:
         self._objects.remove_all_but(version.sha256 for version in kept if version.sha256)

@@ -190,7 +190,7 @@ def test_words_are_a_question_where_one_can_ask_and_an_error_where_one_cannot(me
     assert by_reference(memory, "ferry to Hydra") == ()
     assert SPOKEN in recall_markdown(memory, "ferry to Hydra")
     for face in (tool, library):
-        with pytest.raises(NotFound, match="no id, no lines of a note's file, and no archive's label"):
+        with pytest.raises(NotFound, match="a line range of a note file,"):
             face(memory, "ferry to Hydra")
 
 

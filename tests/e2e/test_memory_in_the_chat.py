@@ -91,7 +91,7 @@ class Chat:
     def begin(self) -> None:
         self.terminal.type("/new\r")
         self.terminal.settle(0.1)  # what is typed in the same instant would be a paste
-        self.terminal.until(lambda text: "A new conversation." in text and "❯ Ask" in text)
+        self.terminal.until(lambda text: "New conversation" in text and "❯ Ask" in text)
 
     @property
     def recalled(self) -> str:

@@ -252,7 +252,7 @@ NOT_SEEN = frozenset(
         *("letters in percent", "HTML numbers", "fullwidth"),
     ]
 )
-"""Wrappings in which a token is not known. They are named in docs/reference/privacy.md. More ways to break one: broken_forms."""
+"""Wrappings in which a token is not known. See docs/reference/privacy.md. More ways to break one: broken_forms."""
 
 
 def pem(rng: random.Random) -> str:

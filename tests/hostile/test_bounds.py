@@ -183,7 +183,7 @@ def test_one_answer_with_300_calls_makes_as_many_as_a_turn_may(room: Path, serve
     ended = asked(room, server, TOOLS_MOST_CALLS="25", MODELS_TOOLS="true")
     told = json.loads(ended.out)
     assert told["limit"]["sentence"] == (
-        "The model made 25 tool calls and asks for more; that is the most (tools.most_calls)."
+        "The model made 25 tool calls, the maximum (tools.most_calls), and wants more."
     )
     assert told["run"]["calls"] == 25
     assert len([post for post in server.posts if post.path.endswith("/chat/completions")]) == 1

@@ -65,7 +65,7 @@ def test_a_folder_that_is_not_utf8_is_refused_in_a_sentence(bare: Run, tmp_path:
 
 def test_a_clock_past_the_end_of_time_is_no_defect() -> None:
     ending = unexpected_error(OverflowError("timestamp too large to convert to C _PyTime_t"))
-    assert ending.title == "The clock is off" and "2262" in ending.message
+    assert ending.title == "Wrong clock" and "2262" in ending.message
 
 
 def test_what_the_program_makes_is_its_owners_alone(run: Run, root: Path, tmp_path: Path) -> None:  # noqa: F811

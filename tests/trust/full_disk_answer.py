@@ -53,7 +53,7 @@ def main() -> None:
             take_room(disk, 0)
             shown["full"] = terminal.until(lambda text: "answering · not saved to disk" in text, 60)
             (disk / "ballast").unlink()
-            shown["room"] = terminal.until(lambda text: "There is room again" in text, 60)
+            shown["room"] = terminal.until(lambda text: "The answer is now saved" in text, 60)
             terminal.type("\x1b")
             terminal.until(lambda text: "what came is kept" in text, 60)
             terminal.quiet()
@@ -66,7 +66,7 @@ def main() -> None:
             terminal.quiet()
             shown["ended"] = terminal.text
             (disk / "ballast").unlink()
-            terminal.until(lambda text: "the answer that was on the screen only is stored" in text, 60)
+            terminal.until(lambda text: "the unsaved answer is now stored" in text, 60)
             shown["stored"] = terminal.until(lambda text: "disk full" not in text.splitlines()[-1], 60)
             terminal.type("\x03")
             terminal.settle(0.3)

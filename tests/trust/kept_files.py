@@ -48,7 +48,7 @@ GLOBS: Final[Mapping[str, str]] = {
     "checkpoint": f"{STATE}/checkpoints/blobs/*/*",
     "journal of checkpoints": f"{STATE}/checkpoints/journal.jsonl",
     "key of hashes": f"{STATE}/secret.key",
-    "copy of the key": f"{STATE}/secret.copy",
+    "The copy of the hash key is damaged": f"{STATE}/secret.copy",
     "tombstones": f"{STATE}/forgotten.jsonl",
     "copy of the tombstones": f"{STATE}/forgotten/tombstones.jsonl",
     "index segment": f"{STATE}/postings/*.bin",

@@ -117,10 +117,10 @@ def test_on_a_disk_without_a_free_byte_all_can_be_read_and_a_refusal_is_true(tmp
         )
     for command, words in {
         "forget teapot --yes": "Nothing was forgotten",
-        "remember": "Nothing of this was written",
-        "memory edit": "Nothing of this was written",
+        "remember": "Nothing was written;",
+        "memory edit": "Nothing was written;",
         "config set": ".palimpsest/config.yaml",
-        "-p": "Nothing of this was written",
+        "-p": "Nothing was written;",
     }.items():
         status, out, err = outcomes[command]
         assert (status, words in err, "Free some space" in err) == (1, True, True), (command, out, err)
@@ -143,7 +143,7 @@ def test_the_chat_opens_to_be_read_and_sends_once_it_can_write_again(state: str,
     assert "where is the teapot?" in seen["opened"]
     for command in ("search", "recall"):
         assert "2 found" in seen[command]
-    assert f"{why.format(disk / 'workspace')}. Nothing of this was written" in seen["refused"]
+    assert f"{why.format(disk / 'workspace')}. Nothing was written;" in seen["refused"]
     assert "could not be" not in seen["refused"], "nothing is said twice"
     prompt = seen["refused"].partition("not sent: back in the prompt")[2]
     assert "❯ what has no room" in prompt, "the draft is in the prompt again"
@@ -159,10 +159,10 @@ def test_an_answer_on_a_disk_that_fills_up_says_so_and_is_stored_once_there_is_r
     with tempfile.TemporaryDirectory(dir="/tmp") as folder:
         seen = on_a_small_disk("tests.trust.full_disk_answer", Path(folder) / "disk")
     assert "failed" not in seen, (list(seen), seen["failed"])
-    assert "The disk is full: this answer is on the screen only, until there is room." in seen["full"]
+    assert "The disk is full: this answer is not saved until there is free space." in seen["full"]
     assert "on the screen only" not in seen["room"].splitlines()[-1]
-    assert "your message is kept, its answer is not" in seen["ended"]
-    assert "the answer is stored then" in seen["ended"]
+    assert "your message is saved," in seen["ended"]
+    assert "the answer is then stored" in seen["ended"]
     assert "not sent: back in the prompt" not in seen["ended"]
     assert seen["status"] == "0"
     for name, screen in (("alpha", seen["room"]), ("beta", seen["stored"])):

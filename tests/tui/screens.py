@@ -55,7 +55,7 @@ from tui.settings.screen import SettingsScreen
 
 LONG: Final = "很长的路径/项目资料/🏺陶器/" * 9
 DIFFERENCE: Final = "\n".join(["--- a", "+++ b", "@@ -1,9 +1,9 @@", *[f"-{LONG}", f"+锅炉 🙂 {LONG}"] * 9])
-FACTS: Final = (f"It runs: python3 -m server --root '{LONG}'", "It gets the variables: TOKEN")
+FACTS: Final = (f"It runs: python3 -m server --root '{LONG}'", "It receives the variables: TOKEN")
 ACTION: Final = Action(
     tool="run_command", access=Access.RUN, summary=f"run ls {LONG}", detail=f"ls {LONG}", concern=f"It is {LONG}."
 )
@@ -125,7 +125,7 @@ DIALOGS: Final[dict[str, Create]] = {
     "delete": lambda *_: YesScreen(
         "Delete 锅炉?", [("delete", LONG), ("kept", LONG), ("pages", "3 🏺")], "deletes it permanently"
     ),
-    "limit": lambda *_: GoOnScreen(f"50 calls in this turn. Go on for another 50? {LONG}"),
+    "limit": lambda *_: GoOnScreen(f"50 calls in this turn. Continue for another 50? {LONG}"),
     "permission": lambda *_: PermissionScreen(ACTION, "No rule decides.", offers=OFFERS),
     "question": lambda *_: QuestionScreen(PersonQuestion(LONG, ("是 ✅", "否 ❌"))),
     "question with many answers": lambda *_: QuestionScreen(PersonQuestion(LONG, MANY)),

@@ -20,7 +20,8 @@ from memory.records import Entry
 from models.excerpts import Excerpt, paste_placeholder, split_excerpt
 from models.messages import RecalledSpan, Role, Text
 from models.recalled import by_relevance
-from tui.widgets.transcript.block import CLOSED_MARK, Block, BlockText, ReadBlock
+from tui.widgets.transcript.block import CLOSED_MARK, Block, BlockExcerpt, BlockText, ReadBlock
+from tui.widgets.transcript.diff_code import diff_rows
 from tui.widgets.transcript.items import MutedLine, TranscriptItem, notice_line
 from tui.widgets.transcript.recalled import RecalledLine, RecalledLines
 
@@ -31,6 +32,7 @@ FindEntry = Callable[[], Entry]
 """Finds an entry in the store. Blocks; raises NotFound."""
 
 MAX_CITED: Final = 3  # recalled passages that are listed at first
+MAX_OPEN_DIFF: Final = 20  # lines of a diff that is shown without opening it
 REASONING, REASONING_SECONDS, DIFF, PASTES = "reasoning", "reasoning_seconds", "diff", "pastes"
 _OPENS: Final = "Press Ctrl+↑, then Enter, to open the messages."
 _RECALLED: Final = "recalled  "
@@ -191,6 +193,13 @@ def _spans(stored: object, length: int) -> list[tuple[int, int]]:
 def call_block(key: str, rows: Sequence[MutedLine], read: ReadBlock | None) -> Block:
     """A tool call: `rows` are its line and those of its result."""
     return Block(key=f"call:{key}", rows=tuple(rows), read=read)
+
+
+def with_short_diff(block: Block, diff: object) -> Block:
+    """The block of a change, open where its diff is short."""
+    if not isinstance(diff, str) or not 0 < diff_rows(diff) <= MAX_OPEN_DIFF:
+        return block
+    return block.opened(BlockExcerpt.of(BlockText(diff, "diff")))
 
 
 def reasoning_block(key: str, chars: int, seconds: float, read: ReadBlock) -> Block:

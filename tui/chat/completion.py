@@ -41,6 +41,8 @@ class PromptCompletion:
         """Suggestions for the prompt's text with the cursor behind `before_cursor` in its line, best first."""
         self._asked += 1
         asked = self._asked
+        if text.startswith("/") and " " not in text and self.session is not None:
+            await registry.refresh(self.session)
         if commands := commands_for(text):
             return commands
         return await self._arguments(text) or await self._mentions(before_cursor, asked)

@@ -6,6 +6,7 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from agent.commands import registry
 from agent.commands.conversation import TAKE_BACK, first_line
 from agent.commands.results import Cancelled
 from agent.events import TurnFailed, UserStored
@@ -159,7 +160,7 @@ class ChatController:
                 await self.show_entry(message.entry, message.text)
             elif (own := prefixed(message.text)) is not None and not message.skill:
                 await self._run_prefixed(own)
-            elif message.text.startswith("/") and not message.skill and _is_command(message.text):
+            elif not message.skill and registry.is_command(message.text):
                 await self.commands.run(message.text.strip())
             else:
                 await self.send(message.text, message.skill, message.pastes)
@@ -387,9 +388,3 @@ class ChatController:
             hint = hint.replace("then try again", "then open the chat again")
         item = MutedLine(error.message) if isinstance(error, Cancelled) else ErrorItem(error.title, error.message, hint)
         self._view.transcript.interject(item)
-
-
-def _is_command(text: str) -> bool:
-    """Whether the text is a slash and a word; `/usr/bin/env …` is a message."""
-    name = text[1:].split(maxsplit=1)[0] if text[1:].strip() else ""
-    return bool(name) and "/" not in name

@@ -8,6 +8,7 @@ from typing import Final, Protocol
 from textual.message_pump import MessagePump
 from textual.timer import Timer
 
+from agent.services.drafts import OPENING, Draft
 from agent.services.pasted_images import remove_old_images
 from agent.services.window_drafts import WindowDrafts
 from foundation.errors import PalimpsestError
@@ -59,9 +60,9 @@ class DraftKeeper:
         *,
         waiting: Callable[[], list[str]] = list,
     ) -> None:
-        """`current_conversation` gives its id; "" while it is not known: then nothing is written. `rewriting` gives
-        None before the session is open. `waiting` gives the messages that are not stored yet: they are saved before
-        the prompt's text, as they come back into it where an answer is stopped."""
+        """`current_conversation` gives its id, "" while it is not known: the draft is then that of OPENING. `rewriting`
+        gives None before the session is open. `waiting` gives the messages that are not stored yet: they are saved
+        before the prompt's text, as they come back into it where an answer is stopped."""
         self._prompt = prompt
         self._history = history
         self._workspace = workspace
@@ -76,6 +77,7 @@ class DraftKeeper:
         self._timer: Timer | None = None
         self._typed_before = 0  # what had been typed when the prompt was last emptied for another conversation
         self._is_switching = False  # during a switch the prompt belongs to no conversation
+        self._can_save_early = False  # once the workspace is trusted, before the conversation is known
 
     def changed(self) -> None:
         """Saves a moment after the last key."""
@@ -117,6 +119,7 @@ class DraftKeeper:
                 self._write_newest()
             else:
                 self._history.remember(self._prompt.full_text, self._prompt.draft_text)
+                self._drafts.save(OPENING, "")
             self._history.write()
         except OSError:
             if not is_empty:
@@ -150,11 +153,11 @@ class DraftKeeper:
     async def restore(self) -> None:
         """Restores the conversation's draft; where something was typed meanwhile, ↑ brings it."""
         key = self._current_conversation()
-        self._is_switching = False
+        self._is_switching, self._can_save_early = False, True
         if not key or key == self._saved_as:
             return
         try:
-            draft = await asyncio.to_thread(self._drafts.load, key)
+            draft = await asyncio.to_thread(self._load, key)
         except (OSError, PalimpsestError) as error:
             self._warn(f"The draft could not be read: {error}")
             return
@@ -170,6 +173,19 @@ class DraftKeeper:
             self._prompt.post_message(Prompt.Returned(RESTORED))
             if draft.rewrites and (rewriting := self._rewriting()):
                 await rewriting.rewrite_again(draft.rewrites)
+
+    def _load(self, key: str) -> Draft:
+        """The conversation's draft; what a killed window had from before its conversation was known goes first, and ↑
+        brings the other."""
+        draft = self._drafts.load(key)
+        if self._prompt.text.strip():
+            return draft
+        typed = self._drafts.load(OPENING)
+        if not typed.text:
+            return draft
+        if draft.text and draft.text != typed.text:
+            self._history.remember(draft.text)
+        return typed
 
     async def _is_typing(self) -> bool:
         """Whether something was typed since the prompt was emptied, with the keys that are still on their way."""
@@ -204,13 +220,13 @@ class DraftKeeper:
             self._write(self._newest)
 
     def _write(self, text: str) -> None:
-        key = self._current_conversation()
+        key = self._current_conversation() or (OPENING if self._can_save_early else "")
         if not key or self._is_switching:
             return
         rewriting = self._rewriting()
         self._drafts.save(key, text, rewriting.rewritten if rewriting else "")
-        if self._saved_as and self._saved_as != key:
-            self._drafts.save(self._saved_as, "")  # a new conversation was started: the text now belongs to it
+        for before in {self._saved_as, OPENING} - {"", key}:
+            self._drafts.save(before, "")  # the text now belongs to this conversation
         if text.strip() or self._saved_as == key:  # else `restore` has still to read what is kept of this one
             self._saved_as = key
 

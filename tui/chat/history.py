@@ -14,6 +14,7 @@ from memory.pages.types import EntryText
 from memory.records import UNDOES, AnswerOwner, Entry, EntryKind
 from models.messages import Image, RecalledSpan, Role, ToolCall
 from tui.chat.blocks import (
+    DIFF,
     StoredTexts,
     attachment_blocks,
     call_block,
@@ -22,6 +23,7 @@ from tui.chat.blocks import (
     recalled_items,
     receipt_block,
     stored_reasoning,
+    with_short_diff,
     without_pastes,
 )
 from tui.chat.tool_result import interrupted_lines, stored_lines
@@ -93,7 +95,8 @@ def _entry_items(entry: Entry, reader: EntryReader, after: Entry | None) -> list
             shown = shown or _text(entry, reader.passage)  # archived, too: a piece of what is long is `shown`
             rows = stored_lines(name, summary, shown, entry.chars, failed=failed)
             key = str(entry.meta.get("call_id", "")) or entry.id
-            call = [call_block(key, rows, reader.texts.result(find))] if rows else []
+            block = call_block(key, rows, reader.texts.result(find))
+            call = [with_short_diff(block, entry.meta.get(DIFF))] if rows else []
             return [*call, *stored_version_blocks(entry.meta.get(VERSIONS), reader.texts.memory)]
         case _:
             return []

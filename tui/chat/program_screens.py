@@ -52,7 +52,7 @@ async def open_program_screen(
             settings = SettingsOfSession(screen, session, attention)
             await app_of(screen).push_screen_wait(SettingsScreen(settings, opened.text))
         case "keys":
-            app.action_show_keys()
+            app.show_key_names()
         case "context":
             await _show_context(screen, session, opened.text, show_report)
         case "memory" | "statistics" | "archive":
@@ -67,6 +67,10 @@ async def open_program_screen(
 
             spec = await app_of(screen).push_screen_wait(ModelsScreen(SessionModels(session)))
             return f"/model {spec}" if spec else ""
+        case "changes":
+            from tui.overview.changes_screen import ChangedFilesScreen
+
+            await app_of(screen).push_screen_wait(ChangedFilesScreen(session))
         case "permissions":
             from tui.overview.permissions_screen import PermissionsScreen
 

@@ -43,7 +43,7 @@ class Submissions:
             if line := text if is_shell else line_beside(text):
                 self._run_beside(line)
                 return
-        is_message = prefixed(text) is None and registry.find(text.strip().partition(" ")[0]) is None
+        is_message = prefixed(text) is None and not registry.is_command(text)
         if steers and is_message:
             self._steer_before(self._taken_back)
         self._taken_back = 0
@@ -62,7 +62,7 @@ class Submissions:
         for message in self._queue.waiting:
             if message.steers:
                 continue
-            if message.id >= id_ or message.entry is not None or prefixed(message.text) or message.text.startswith("/"):
+            if message.id >= id_ or message.entry is not None or _is_command(message):
                 break
             self._queue.remove(message.id)
             self._queue.add(message.text, message.skill, pastes=message.pastes, steers=True)
@@ -105,4 +105,4 @@ def _what_happens(message: QueuedMessage, *, busy: bool) -> str:
 
 def _is_command(message: QueuedMessage) -> bool:
     """Whether it cannot steer: a command of the chat or a line for the shell."""
-    return prefixed(message.text) is not None or registry.find(message.text.strip().partition(" ")[0]) is not None
+    return prefixed(message.text) is not None or registry.is_command(message.text)

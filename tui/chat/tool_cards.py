@@ -7,7 +7,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from models.messages import ToolCall
-from tui.chat.blocks import call_block
+from tui.chat.blocks import call_block, with_short_diff
 from tui.chat.tool_result import call_line, denied_line, stored_lines
 from tui.widgets.status import shown_seconds
 from tui.widgets.transcript.block import Block, BlockExcerpt, BlockText, ReadBlock, find_block
@@ -60,11 +60,13 @@ class ToolCards:
             card.denied.append(denied_line(reason))
             self._show(card, 0)
 
-    def finish(self, call: ToolCall, text: str, chars: int, read: ReadBlock | None, *, failed: bool) -> None:
+    def finish(
+        self, call: ToolCall, text: str, chars: int, read: ReadBlock | None, *, failed: bool, diff: str = ""
+    ) -> None:
         """Shows how the call ended. `text` is what the model reads of its result, `read` gives all of it."""
         card = self._running.pop(call.id, None) or RunningCard(call, call.name, self._clock())
         rows = tuple(stored_lines(call.name, card.summary, text, chars, failed=failed))
-        block = replace(self._present(card), rows=rows, read=read)
+        block = with_short_diff(replace(self._present(card), rows=rows, read=read), diff)
         if not self._replace(card, block):
             self._transcript.add(block)
 

@@ -242,10 +242,10 @@ class TurnView:
                 self._cards.progress(call, text)
                 if last := text.strip().rpartition("\n")[2].strip():
                     self._activity.show(f"running {call.name}", last[:MAX_PROGRESS])
-            case ToolFinished(call=call, chars=chars, failed=failed, shown=shown, entry=entry):
+            case ToolFinished(call=call, chars=chars, failed=failed, shown=shown, entry=entry, diff=diff):
                 texts = self._texts
                 read = texts.result(texts.by_id(self._conversation, entry)) if texts else None
-                self._cards.finish(call, without_colours(shown), chars, read, failed=failed)
+                self._cards.finish(call, without_colours(shown), chars, read, failed=failed, diff=diff)
                 self._after_tool = True
             case VersionMade():
                 self._transcript.add(version_block(event, self._texts.memory if self._texts else None))

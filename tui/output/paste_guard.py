@@ -5,6 +5,9 @@ words and a line end sent a message, and Ctrl+G opened the editor. So escapes in
 
 Of a sequence that it does not know, Textual makes a key of each character, and "^" of the escape where another escape
 comes next: Esc, Ctrl+P and an arrow key at once wrote "^" in the prompt. Here that escape is the key Esc.
+
+Control sequences and replies of the terminal that are unknown are dropped when they are complete. Keys are rewritten
+first (tui.output.kitty_keys): an error in Textual's parser ends the reading of keys.
 """
 
 import re
@@ -12,12 +15,14 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import Final
 
-from textual import events
+from textual import _xterm_parser, events
 from textual._xterm_parser import XTermParser
 from textual.driver import Driver
+from textual.keys import Keys
 from textual.message import Message
 
 from tui.output.ground_reports import GroundReported, GroundReports
+from tui.output.kitty_keys import simple_key
 from tui.output.line_burst import REPORT, SEQUENCE, LineBurst
 
 BEGIN: Final = "\x1b[200~"
@@ -25,7 +30,15 @@ END: Final = "\x1b[201~"
 CONTROL_SEQUENCE: Final = "\x1b["
 ESCAPE: Final = "\x1b"
 ESCAPE_SHOWN: Final = "␛"  # as foundation.terminal_text shows it
+_COMPLETE: Final = re.compile(r"\x1b\[(?!M\Z)\[?[0-?]*[ -/]*[@-Z\\-~]")  # `M` of old mouse reports and `[` go on
+_NO_KEY: Final = re.compile(r"\x1b\[(?:<\d+;-?\d+;-?\d+[mM]|\?\d+;\d\$y)")  # the mouse and modes, which Textual reads
+_STRING: Final = re.compile(r"\x1b(?:\][0-9;]|_G|P[0-9>!+$])[^\x07\x1b]*(?:\x07|\x1b\\)")  # replies in words
+MAX_SEQUENCE: Final = 128  # characters; Textual stops at 32, and an input method sends several characters in one
+DISAMBIGUATE_WITH_ALTERNATES: Final = 0b101  # flags of the kitty protocol; the alternates tell the base layout's key
 _BRACKETED: Final = re.compile(f"{re.escape(BEGIN)}.*?(?:{re.escape(END)}|\\Z)", re.DOTALL)
+
+
+_xterm_parser.__dict__["_MAX_SEQUENCE_SEARCH_THRESHOLD"] = MAX_SEQUENCE
 
 
 class PasteGuard:
@@ -117,7 +130,7 @@ class PasteSafeParser(XTermParser):
         for part in self._reports.feed(self._guard.feed(data)):
             if isinstance(part, GroundReported):
                 yield part
-            elif part:
+            elif part := _STRING.sub("", part):
                 yield from super().feed(part)
 
     def tick(self) -> Iterable[Message]:
@@ -142,7 +155,7 @@ class PasteSafeParser(XTermParser):
     def _sequence_to_key_events(self, sequence: str, alt: bool | None = None) -> Iterable[events.Key]:
         """Textual passes `alt` for each character of a sequence that it does not know; True right after its escape."""
         if alt is None:
-            return super()._sequence_to_key_events(sequence)
+            return self._keys_of(sequence)
         if sequence == ESCAPE:
             self._unknown = ESCAPE
             return ()
@@ -154,6 +167,14 @@ class PasteSafeParser(XTermParser):
             self._unknown = "" if has_ended else self._unknown
             return ()
         return super()._sequence_to_key_events(sequence)
+
+    def _keys_of(self, sequence: str) -> list[events.Key]:
+        """The keys of a sequence so far. Of a complete one without any it is one to ignore, which ends the sequence."""
+        if sequence.startswith(CONTROL_SEQUENCE) and not _COMPLETE.fullmatch(sequence):
+            return []  # of a long one Textual's expression would take seconds
+        keys = list(super()._sequence_to_key_events(key)) if (key := simple_key(sequence)) else []
+        is_unknown = not keys and sequence.startswith(CONTROL_SEQUENCE) and not _NO_KEY.fullmatch(sequence)
+        return [events.Key(Keys.Ignore, sequence)] if is_unknown else keys
 
     def _after_escape(self, character: str) -> list[events.Key]:
         """Alt and a letter, or Esc and then a control key; none for the beginning of a control sequence."""
@@ -169,6 +190,7 @@ def guard_pastes(driver: type[Driver]) -> type[Driver]:
     module = import_module(driver.__module__)
     if hasattr(module, "XTermParser"):
         module.__dict__["XTermParser"] = PasteSafeParser
+        module.__dict__["KITTY_DISAMBIGUATE_ESCAPE_CODES"] = DISAMBIGUATE_WITH_ALTERNATES
     return driver
 
 

@@ -13,7 +13,7 @@ from textual.widgets.option_list import Option
 
 from tui.palette.rows import PaletteRow, matching
 from tui.themes.themed_screen import ThemedScreen
-from tui.typed_app import theme_colour
+from tui.typed_app import app_of, theme_colour
 from tui.widgets.query_input import QueryInput
 from tui.widgets.sheet import Sheet
 
@@ -33,8 +33,8 @@ class PaletteScreen(ThemedScreen[PaletteRow | None]):
         Binding("escape,ctrl+c", "leave", "Back", id="palette.leave", show=False, priority=True),
         Binding("up", "move(-1)", "Up", id="palette.up", show=False, priority=True),
         Binding("down", "move(1)", "Down", id="palette.down", show=False, priority=True),
-        Binding("pageup", "move(-10)", "Page up", id="palette.page_up", show=False, priority=True),
-        Binding("pagedown", "move(10)", "Page down", id="palette.page_down", show=False, priority=True),
+        Binding("pageup", "page(False)", "Page up", id="palette.page_up", show=False, priority=True),
+        Binding("pagedown", "page(True)", "Page down", id="palette.page_down", show=False, priority=True),
     ]
 
     def __init__(
@@ -44,8 +44,10 @@ class PaletteScreen(ThemedScreen[PaletteRow | None]):
         note: str,
         type_on: "Prompt | None" = None,
         first: Sequence[PaletteRow] = (),
+        *,
+        with_names: bool = False,
     ) -> None:
-        """`first` are the rows without a query; () is all of them.
+        """`first` are the rows without a query; () is all of them. `with_names` shows the names of actions.
 
         `type_on` takes what is typed and pasted instead of the field: a `?` opened the list, and another one closes it.
         """
@@ -56,6 +58,7 @@ class PaletteScreen(ThemedScreen[PaletteRow | None]):
         self._rows = rows
         self._first = first or rows
         self._note = note
+        self._with_names = with_names
         self._shown: list[PaletteRow | None] = []  # None is a heading
 
     def compose(self) -> ComposeResult:
@@ -143,6 +146,14 @@ class PaletteScreen(ThemedScreen[PaletteRow | None]):
         if options.highlighted == places[0]:
             options.scroll_home(animate=False)  # its heading too
 
+    def action_page(self, down: bool) -> None:
+        """Moves by what the list shows at once."""
+        choices = self.query_one(OptionList)
+        if down:
+            choices.action_page_down()
+        else:
+            choices.action_page_up()
+
     def _show(self, query: str) -> None:
         rows = matching(self._rows, query) if query.strip() else self._first
         width = self._sheet_columns - _FRAME_COLUMNS
@@ -179,6 +190,8 @@ class PaletteScreen(ThemedScreen[PaletteRow | None]):
         muted = theme_colour(self, "muted")
         label = Text(row.label)
         label.truncate(column, overflow="ellipsis", pad=True)
-        text = Text(f"  {label.plain}", no_wrap=True, overflow="ellipsis", end="").append(f"  {row.sentence}", muted)
-        gap = width - cell_len(text.plain) - cell_len(row.id)
-        return text.append(" " * gap + row.id, muted) if row.id and gap > 1 else text
+        lines = Text(row.sentence, muted).wrap(app_of(self).console, max(width - column - 4, 10)) or [Text()]
+        text = Text(f"  {label.plain}  ", no_wrap=True, overflow="ellipsis", end="")
+        text.append_text(Text(f"\n{' ' * (column + 4)}").join(lines))
+        gap = width - column - 4 - cell_len(lines[-1].plain) - cell_len(row.id)
+        return text.append(" " * gap + row.id, muted) if self._with_names and row.id and gap > 1 else text

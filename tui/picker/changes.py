@@ -28,7 +28,7 @@ def rename(memory: "Memory", conversation: Conversation, title: str) -> str:
 
 
 def offered_name(conversation: Conversation) -> str:
-    """The name of the file that an export is offered, in the folder of the workspace."""
+    """The name of the file that an export is offered, in the current folder."""
     name = _NO_NAME.sub("-", conversation.title).strip("-.")[:MAX_NAME].rstrip("-.")
     return f"{name or conversation.id}.md"
 

@@ -180,7 +180,7 @@ class LineController:
                 return
         self._pastes |= dict.fromkeys(message.pastes)
         is_idle = self.queue.is_idle
-        is_message = prefixed(text) is None and registry.find(text.strip().partition(" ")[0]) is None
+        is_message = prefixed(text) is None and not registry.is_command(text)
         steers = steers and is_message and not is_idle
         added = self.queue.add(text, pastes=message.pastes, steers=steers)
         if is_idle:
@@ -214,7 +214,7 @@ class LineController:
         try:
             if (own := prefixed(text)) is not None:
                 await (self.commands.run(f"/remember {own.text}") if own.kind == NOTE else self._run_shell(own.text))
-            elif text.startswith("/") and "/" not in (text[1:].split(maxsplit=1) or ["/"])[0]:
+            elif registry.is_command(text):
                 await self.commands.run(text.strip())
             else:
                 await self.send(text, pastes=message.pastes)

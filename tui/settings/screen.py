@@ -265,8 +265,6 @@ class SettingsScreen(ThemedScreen[None]):
     def action_leave(self) -> None:
         if self._edited is not None:
             self._close_field()
-        elif self._filter_field.value:
-            self._filter_field.value = ""
         else:
             self.dismiss(None)
 

@@ -5,7 +5,10 @@ They name each of our variables; for other themes `tui.themes.variables` works t
 
 from typing import Final
 
+from textual.color import Color
 from textual.theme import Theme
+
+from tui.themes.variables import USER_SHADE
 
 DARK: Final = "palimpsest"
 LIGHT: Final = "palimpsest-light"
@@ -31,6 +34,8 @@ def _theme(
         dark=dark,
         variables={
             "accent-ink": accent,
+            "user-ground": Color.parse(ground).blend(Color.parse(ink), USER_SHADE).hex,
+            "user-ink": ink,
             "input-cursor-background": accent,
             "input-cursor-foreground": ground,
             "input-selection-background": variables["selection"],

@@ -6,6 +6,7 @@ from textual.color import Color
 from textual.theme import Theme
 
 READABLE: Final = 4.5  # contrast of text against the ground; WCAG 2.2, 1.4.3
+USER_SHADE: Final = 0.1  # of the ink in the ground of the person's messages
 _STEPS: Final = 10  # in which an ink that is too weak goes towards the foreground
 
 _ANSI: Final = {
@@ -21,6 +22,8 @@ _ANSI: Final = {
     "warning-ink": "ansi_yellow",
     "good-ink": "ansi_green",
     "selection": "ansi_blue",
+    "user-ground": "ansi_white",
+    "user-ink": "ansi_black",
     "scrollbar": "ansi_bright_black",
     "scrollbar-background": "ansi_default",
     "scrollbar-background-hover": "ansi_default",
@@ -59,6 +62,8 @@ def variables_for(theme: Theme) -> dict[str, str]:
         "warning-ink": text(Color.parse(colours["warning"])),
         "good-ink": text(Color.parse(colours["success"])),
         "selection": ground.blend(primary, 0.3).hex,
+        "user-ground": ground.blend(ink, USER_SHADE).hex,
+        "user-ink": ink.hex,
         "scrollbar": faint.hex,
         "scrollbar-background": ground.hex,
         "scrollbar-background-hover": ground.hex,

@@ -248,7 +248,7 @@ def _told(process: CommandProcess, why: str = "", *, new_only: bool = False, not
         if why:
             facts.append(f"{status.text} after {status.seconds:.1f} s")
         if status.left and not status.stopped:
-            facts.append(f"{status.left} process{'es' if status.left > 1 else ''} that it left running ended with it")
+            facts.append(f"{status.left} child process{'es' if status.left > 1 else ''} left running were stopped")
     facts += [note] * bool(note)
     text = process.output.new_text() if new_only else process.output.text()
     if not text:

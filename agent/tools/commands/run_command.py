@@ -14,6 +14,7 @@ from agent.permissions.rules import COMMAND_TOOL
 from agent.tools.commands.commands import Commands
 from agent.tools.commands.sandbox import SandboxKind
 from agent.tools.files.concerns import changing_concern
+from agent.tools.output import short_summary
 from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, flag_argument, string_argument, whole_argument
 from foundation.errors import PalimpsestError
 from models.messages import Tool
@@ -22,7 +23,6 @@ from models.prompts import prompt
 LONGEST_COMMAND: Final = 100_000  # characters; Linux takes 128 KiB in one argument
 MOST_SECONDS: Final = 3_600
 MOST_WAIT: Final = 600
-LONGEST_SUMMARY: Final = 120
 
 
 class RunCommand:
@@ -55,7 +55,9 @@ class RunCommand:
     def action(self, arguments: dict[str, Any]) -> Action:
         command = _command(arguments)
         whole_argument(arguments, "timeout", 1, least=1)
-        background = "It goes on in the background, without a time limit." * flag_argument(arguments, "background")
+        background = "It keeps running in the background, without a time limit." * flag_argument(
+            arguments, "background"
+        )
         return command_action(self._commands, command, inside=_is_inside(arguments), background=background)
 
     def run(self, arguments: dict[str, Any], run: ToolRun) -> str:
@@ -114,7 +116,7 @@ class CommandOutput:
         return Action(
             tool=self.definition.name,
             access=Access.MEMORY,  # what was started with permission is read and ended without
-            summary=f"{verb} command {_summary(handle)}",
+            summary=f"{verb} command {short_summary(handle)}",
             subject=handle,
             is_from_network=_reads_network(self._commands, command, inside=inside),
         )
@@ -132,13 +134,13 @@ def command_action(commands: Commands, command: str, *, inside: bool = True, bac
     state, concern = commands.sandbox.state, ""
     has_sandbox = state.kind is not SandboxKind.NONE
     if has_sandbox and not inside:
-        concern = "It asks to run outside the sandbox, where it can write any file of yours and use the network."
+        concern = "It requests to run outside the sandbox, where it can write any of your files and use the network."
     is_confined = inside and state.holds
     reads = commands.files_read(command) if is_confined else None
     return Action(
         tool=COMMAND_TOOL,
         access=Access.RUN,
-        summary=f"run {_summary(command)}",
+        summary=f"run {short_summary(command)}",
         subject=command,
         detail=command,
         concern=concern,
@@ -177,11 +179,3 @@ def _command(arguments: dict[str, Any]) -> str:
 
 def _is_inside(arguments: dict[str, Any]) -> bool:
     return "sandbox" not in arguments or flag_argument(arguments, "sandbox")
-
-
-def _summary(text: str) -> str:
-    first = text.strip().split("\n", 1)[0]
-    shown = first
-    if len(first) > LONGEST_SUMMARY:  # at a word's end: half of a key is not recognised as one
-        shown = first[:LONGEST_SUMMARY].rsplit(maxsplit=1)[0]
-    return shown + ("…" if shown != text.strip() else "")

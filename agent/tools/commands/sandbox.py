@@ -11,7 +11,7 @@ from pathlib import Path
 from threading import Event, Lock
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from agent.tools.commands.confinement import Confinement
 from agent.tools.commands.git_folders import (
@@ -75,10 +75,10 @@ class SandboxState(Struct, frozen=True, kw_only=True):
     def circumstances(self) -> str:
         """How a command would run, in a sentence for the question whether it may."""
         if not self.writes:
-            return "No sandbox: it can write any file of yours and use the network."
+            return "No sandbox: it can write any of your files and use the network."
         network = "no network" if self.no_network else "the network is open"
-        keys = "" if self.secrets else ", your keys can be read"
-        return f"In the sandbox: it writes to the project and temporary folders only, {network}{keys}."
+        keys = "" if self.secrets else ", it can read your keys"
+        return f"In the sandbox: it can only write to the project and temporary folders, {network}{keys}."
 
 
 class SandboxFolders(Struct, frozen=True, kw_only=True):
@@ -109,6 +109,10 @@ class Sandbox:
         self._lock = Lock()
         self._is_used = False
 
+    def add_writable(self, folder: Path) -> None:
+        """Has commands from now on write below this folder, too."""
+        self._folders = structs.replace(self._folders, writable=[*self._folders.writable, folder])
+
     @property
     def state(self) -> SandboxState:
         """What holds, tried out with a command the first time, which blocks for about 0.2 s."""
@@ -122,12 +126,14 @@ class Sandbox:
         state = self.state
         if state.kind is SandboxKind.NONE:
             return f"Commands run without a sandbox: {state.reason}"
-        sentences = [f"Commands run in a sandbox ({state.kind}): they write to the project and temporary folders only"]
+        sentences = [
+            f"Commands run in a sandbox ({state.kind}): they can only write to the project and temporary folders"
+        ]
         if state.secrets:
             sentences.append(
                 "folders of keys and Palimpsest's own state are hidden, git's hooks and settings read-only"
             )
-        sentences.append("the network is off" if state.no_network else "the network is open to them")
+        sentences.append("the network is off" if state.no_network else "the network is allowed")
         return "; ".join(sentences) + "." + (f" {state.reason}" if state.reason else "")
 
     def launch(
@@ -167,12 +173,12 @@ class Sandbox:
             if path in self._known:
                 if not self._known[path] and set_redirection_aside(path):
                     notes.append(
-                        f"{path / '.git'}: a commondir was made there, by which git would run other hooks; renamed"
+                        f"{path / '.git'}: a commondir was created there, which would make git run other hooks; renamed"
                     )
             elif why := danger(path, harmless):
                 aside = set_aside(path)
                 done = f"renamed to {aside.name}" if aside else "it could not be renamed"
-                notes.append(f"{path / '.git'} was made by a command and {why}, so that git may run programs; {done}")
+                notes.append(f"{path / '.git'} was created by a command and {why}, so git could run programs; {done}")
             else:
                 harmless.add(path)
         return "; ".join(notes)
@@ -255,14 +261,14 @@ class Sandbox:
         for kind in (SandboxKind.NAMESPACES, SandboxKind.BUBBLEWRAP, SandboxKind.LANDLOCK):
             if (kind is not SandboxKind.BUBBLEWRAP or shutil.which("bwrap")) and (state := self.try_kind(kind)):
                 return state
-        return _none("the kernel gives neither namespaces nor Landlock, and bubblewrap is not installed.")
+        return _none("the kernel supports neither namespaces nor Landlock, and bubblewrap is not installed.")
 
     def _unsuitable(self) -> str:
         """Why the project's folders cannot bound writes; "" where they can."""
         home = Path(os.path.realpath(self._folders.home))
         for folder in self._folders.writable:
             if home.is_relative_to(os.path.realpath(folder)):
-                return f"{folder} is or holds your home folder, so writing there is no bound."
+                return f"{folder} is or contains your home folder, so restricting writes to it is no protection."
         return ""
 
     def try_kind(self, kind: SandboxKind) -> SandboxState | None:

@@ -45,9 +45,9 @@ _INSTRUCTION_FOLDERS: Final = frozenset({".clinerules", ".windsurf", ".roo", ".k
 _WORKSPACE_FILES: Final = {"agents.md", "soul.md", "system.yaml", "memory.md"}
 _WORKSPACE_FOLDERS: Final = {"skills", "memory"}
 _GUARDED: Final[tuple[tuple[frozenset[str], tuple[str, ...], str], ...]] = (
-    (VERSION_CONTROL, _REPOSITORY, "belongs to version control, which runs programs from there"),
+    (VERSION_CONTROL, _REPOSITORY, "belongs to version control, which can run programs from it"),
     (_CI_FOLDERS, _CI, "belongs to the project's continuous integration"),
-    (_EDITORS, (), "is a setting of an editor or of an agent, which may run commands"),
+    (_EDITORS, (), "is an editor or agent setting, which can run commands"),
     (_HOOK_FOLDERS, _HOOKS, "is run by other programs"),
     (frozenset(), _SHELL_START, "is run when a shell or a program starts"),
     (_INSTRUCTION_FOLDERS, _INSTRUCTIONS, "holds instructions that models obey"),

@@ -58,6 +58,11 @@ class ProjectFolders:
         self._spellings = {str(folder): str(resolve_path(folder)) for folder in given}
         self._workspace = resolve_path(workspace) if workspace else None
 
+    def add(self, folder: Path) -> None:
+        """Adds a folder without links, unless one of the folders holds it."""
+        if not any(folder.is_relative_to(other) for other in self.folders):
+            self.folders = (*self.folders, folder)
+
     @property
     def root(self) -> Path:
         return self.folders[0]
@@ -78,10 +83,26 @@ class ProjectFolders:
         except UnsafePath as error:
             if error.reason == "outside":
                 where = ", ".join(map(str, self.folders))
-                raise ToolFailure("Out of bounds", f"{name} is not in the project: {where}.") from error
+                message = f"{name} is not in the project: {where}. The user can add a folder with /add-dir."
+                raise ToolFailure("Out of bounds", message) from error
             raise ToolFailure("Not a path", error.message) from error
         except (OSError, ValueError) as error:
             raise ToolFailure("Not a path", f"{quoted}: {getattr(error, 'strerror', '') or error}.") from error
+        is_file = found.status is not None and stat.S_ISREG(found.status.st_mode)
+        return self.place(found.root, found.parts, exists=found.status is not None, is_file=is_file)
+
+    def locate_to_read(self, name: str) -> ProjectPath:
+        """As `locate`; a file outside the project too, where its whole path is named and no link leads there."""
+        path = Path(os.path.normpath(Path(name).expanduser())) if name.startswith(("/", "~")) else Path(name)
+        is_inside = any(path.is_relative_to(folder) for folder in (*self.folders, *map(Path, self._spellings)))
+        if not path.is_absolute() or is_inside or any(map(is_state, path.parts)):
+            return self.locate(name)
+        try:
+            found = resolve_beneath((resolve_path(path.parent),), path.name)
+        except (UnsafePath, OSError, ValueError):
+            return self.locate(name)
+        if any(map(is_state, found.path.parts)) or any(found.path.is_relative_to(folder) for folder in self.folders):
+            return self.locate(str(found.path))
         is_file = found.status is not None and stat.S_ISREG(found.status.st_mode)
         return self.place(found.root, found.parts, exists=found.status is not None, is_file=is_file)
 
@@ -92,10 +113,10 @@ class ProjectFolders:
         except ToolFailure:
             return False
 
-    def permitted(self, name: str, run: ToolRun) -> ProjectPath:
+    def permitted(self, name: str, run: ToolRun, *, to_read: bool = False) -> ProjectPath:
         """The path, where it is still the one that the call was permitted for. Raises ToolFailure as `locate` does,
-        and where a link leads elsewhere by now."""
-        place = self.locate(name)
+        and where a link leads elsewhere by now. `to_read`: see `locate_to_read`, for a permitted call."""
+        place = self.locate_to_read(name) if to_read and run.action is not None else self.locate(name)
         if run.action is not None and run.action.subject != place.shown:
             raise ToolFailure(
                 "The path changed",
@@ -117,7 +138,10 @@ class ProjectFolders:
         """Why reading anything here asks first; "" in a project's folder."""
         home = resolve_path(Path.home())
         if holder := next((folder for folder in self.folders if home.is_relative_to(folder)), None):
-            return f"{holder} is or holds your home folder, so each file asks. Start in a project's folder instead."
+            return (
+                f"{holder} is or contains your home folder, so each file needs confirmation. Start in a "
+                "project folder instead."
+            )
         return ""
 
     def reading_concern(self, place: ProjectPath) -> str:
@@ -126,6 +150,8 @@ class ProjectFolders:
             return f"{place.shown} belongs to Palimpsest's own settings and rules."
         if is_secret(place.path.parts):
             return f"{place.shown} looks like a file of keys or passwords."
+        if place.root not in self.folders:
+            return f"{place.shown} is outside the project; /add-dir adds a folder to it."
         return self.concern
 
     def changing_access(self, place: ProjectPath) -> Access:

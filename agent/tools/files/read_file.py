@@ -48,7 +48,7 @@ class ReadFile:
 
     def action(self, arguments: dict[str, Any]) -> Action:
         project = self._changes.project
-        place = project.locate(string_argument(arguments, "path"))
+        place = project.locate_to_read(string_argument(arguments, "path"))
         return Action(
             tool=self.definition.name,
             access=Access.READ,
@@ -58,7 +58,7 @@ class ReadFile:
         )
 
     def run(self, arguments: dict[str, Any], run: ToolRun) -> str:
-        place = self._changes.project.permitted(string_argument(arguments, "path"), run)
+        place = self._changes.project.permitted(string_argument(arguments, "path"), run, to_read=True)
         offset, limit = whole_argument(arguments, "offset", 1, least=1), whole_argument(arguments, "limit", 0)
         data = self._changes.read(place)
         text = None if is_document(data) else TextFile.decode(data)

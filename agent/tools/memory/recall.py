@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from agent.permissions.action import Access, Action
-from agent.tools.output import text_lines
+from agent.tools.output import short_summary, text_lines
 from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, string_argument, text_argument
 from context.pages.lookup import by_reference
 from foundation.clock import iso
@@ -81,7 +81,7 @@ class RememberNote:
 
     def action(self, arguments: dict[str, Any]) -> Action:
         note = string_argument(arguments, "note")
-        summary = f"add to MEMORY.md: “{note}”"
+        summary = f"add to MEMORY.md: “{short_summary(note)}”"
         return Action(tool="remember", access=Access.NOTE, summary=summary, subject="MEMORY.md", detail=note)
 
     def run(self, arguments: dict[str, Any], run: ToolRun) -> str:

@@ -73,8 +73,8 @@ class ConversationDeleter:
                     raise
                 raise StoreFull(
                     "Not deleted yet: no space is left",
-                    "The deletion is noted, and could not be finished: the disk is full. The words are still on it.",
-                    "Free some space: the next command that opens the workspace to write finishes the deletion.",
+                    "The deletion is recorded but not finished, because the disk is full. The text is still on it.",
+                    "Free some space: the next command that writes to the workspace finishes the deletion.",
                 ) from error
 
     def finish(self) -> int:
@@ -142,7 +142,7 @@ class ConversationDeleter:
             lock.acquire()
         except LockTimeout as error:
             raise StoreBusy(
-                "Deleting already", "Another palimpsest is deleting a conversation.", "Let it end."
+                "Deleting already", "Another palimpsest is deleting a conversation.", "Wait until it finishes."
             ) from error
         try:
             yield

@@ -63,7 +63,7 @@ class PageMover:
         png = self._page_reader.png(row)
         read = read_picture(png, sha256=row.sha256, page_id=row.id, engine="cells")
         if read.trust is not Trust.EXACT:
-            raise Damaged("A page is damaged", f"Page {row.id} does not match its hash. It stays where it is.")
+            raise Damaged("A page is damaged", f"Page {row.id} does not match its hash. It was not moved.")
         return PageImage(row.id, row.number, row.mode, row.chars, row.sha256, png)
 
     def _compare(self, written: WrittenPack, pictures: Sequence[PageImage]) -> None:
@@ -76,8 +76,8 @@ class PageMover:
                 pages = pack.open_frame(frame)
             if pack.page_of_frame(position, pages) != picture.png:
                 raise Damaged(
-                    "A page did not come back",
-                    f"Page {picture.id} was written to {pack.place} and reads differently. The old pack stays.",
+                    "A page could not be verified",
+                    f"Page {picture.id} was written to {pack.place} but reads back differently. The old pack is kept.",
                     "The disk or the memory may be failing: check them, then try again.",
                 )
 

@@ -51,7 +51,7 @@ def take_back(
             if text is None:
                 raise Damaged(
                     "A page cannot be read",
-                    f"Entry {entry.id} cannot be read exactly from its pages. It stays on them.",
+                    f"Entry {entry.id} cannot be read exactly from its pages. It stays archived.",
                     f"`{PROGRAM} check --repair` mends what can be mended.",
                 )
             due.append((entry, text))

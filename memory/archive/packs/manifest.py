@@ -205,7 +205,7 @@ def read_manifest(storage: Storage, name: str) -> PackManifest:
         raise _damaged_manifest(storage, name, f"it cannot be read ({error})") from error
     if manifest_name(manifest.pack).partition(".")[0] != name.partition(".")[0]:
         raise _damaged_manifest(
-            storage, name, f"it tells of another pack, {shown(manifest.pack) if manifest.pack else 'none'}"
+            storage, name, f"it describes another pack, {shown(manifest.pack) if manifest.pack else 'none'}"
         )
     _check_names(manifest, name)
     return manifest
@@ -230,7 +230,9 @@ def read_parts(storage: Storage, pack: str, names: Sequence[str]) -> list[PackMa
     own_id = workspace_id(storage, names)
     for number, (name, part) in enumerate(parts, 1):
         if (part.part, part.parts) != (number, len(parts)):
-            raise _damaged_manifest(storage, name, f"it is part {part.part} of {part.parts}, and {len(parts)} are here")
+            raise _damaged_manifest(
+                storage, name, f"it is part {part.part} of {part.parts}, but {len(parts)} exist here"
+            )
         if part.workspace != own_id:
             raise ForeignPack(
                 "A manifest of another workspace",
@@ -246,8 +248,8 @@ def workspace_id(storage: Storage, names: Sequence[str]) -> str:
     if id_ and not WORKSPACE_ID.fits(id_):
         raise Damaged(
             "Damaged archive",
-            f"{WORKSPACE} in {storage.place} holds {shown(id_)} where {WORKSPACE_ID.noun} belongs.",
-            f"`{PROGRAM} check --repair` takes the id from the manifests, which carry it too.",
+            f"{WORKSPACE} in {storage.place} contains {shown(id_)} instead of {WORKSPACE_ID.noun}.",
+            f"`{PROGRAM} check --repair` restores the id from the manifests.",
         )
     return id_
 
@@ -270,11 +272,11 @@ def restore_workspace_id(storage: Storage, copy_to_quarantine: Callable[[], None
         copy_to_quarantine()
     if most_common:
         storage.write(WORKSPACE, most_common.encode("ascii"))
-        return f"{WORKSPACE}: it was {'damaged' if stored else 'lost'}; the manifests carry it."
+        return f"{WORKSPACE}: it was {'damaged' if stored else 'lost'}; restored from the manifests."
     if not stored:
         return ""
     storage.delete(WORKSPACE)
-    return f"{WORKSPACE}: it was damaged, and no manifest carries it; the next one that is written gets a new id."
+    return f"{WORKSPACE}: it was damaged and is in no manifest; the next manifest gets a new id."
 
 
 def _stored_workspace_id(storage: Storage, names: Sequence[str]) -> str:
@@ -323,5 +325,5 @@ def _damaged_manifest(storage: Storage, name: str, why: str) -> Damaged:
     return Damaged(
         "Damaged manifest",
         f"{name} in {storage.place}: {why}.",
-        f"`{PROGRAM} check --repair` writes it anew from the index.",
+        f"`{PROGRAM} check --repair` rewrites it from the index.",
     )

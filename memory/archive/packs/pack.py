@@ -108,8 +108,8 @@ def _refuse_version(head: bytes, place: str) -> None:
     if len(head) == len(MAGIC) and head.startswith(SIGNATURE) and head[-1] > _VERSION:
         raise NewerPack(
             "The pack is newer than this program",
-            f"The pack {place} is of version {head[-1]}; this program reads versions 1 to {_VERSION}.",
-            "Use the newer palimpsest that wrote it. The pack was left as it is.",
+            f"The pack {place} has version {head[-1]}; this program reads versions 1 to {_VERSION}.",
+            "Upgrade palimpsest. The pack was not changed.",
         )
 
 
@@ -219,7 +219,7 @@ class Pack:
     def expect(self, position: int, page: str) -> None:
         """Raises Damaged where another page is at that position: then it is another pack under this one's name."""
         if (found := self._leaf(position).id) != page:
-            raise self._damaged(f"page {found} stands in it where page {page} should")
+            raise self._damaged(f"it contains page {found} where page {page} should be")
 
     def frame_of(self, position: int) -> PackFrame:
         """The frame of that page: neighbours share it in a cold pack."""
@@ -250,7 +250,7 @@ class Pack:
         except Damaged as error:
             raise self._damaged(f"page {leaf.id} cannot be rebuilt ({error.message})") from error
         if len(png) != leaf.size:
-            raise self._damaged(f"page {leaf.id} has {len(png):,} bytes where {leaf.size:,} belong")
+            raise self._damaged(f"page {leaf.id} has {len(png):,} bytes instead of {leaf.size:,}")
         return png
 
     def _leaf(self, position: int) -> PackedImage:
@@ -263,7 +263,7 @@ class Pack:
         size = self._storage.size(self.name)
         head = self._read(0, len(MAGIC)) if size >= len(MAGIC) + _FOOTER.size else b""
         if not head.startswith(SIGNATURE) or head[-1] < 1:
-            raise self._damaged("it is no pack")
+            raise self._damaged("it is not a pack")
         _refuse_version(head, self.place)
         offset, length, sha256, end = _FOOTER.unpack(self._read(size - _FOOTER.size, _FOOTER.size))
         if end != END or offset + length + _FOOTER.size != size:
@@ -283,5 +283,5 @@ class Pack:
         return Damaged(
             "Damaged pack",
             f"The pack {self.place}: {why}.",
-            f"`{PROGRAM} check --repair` mends what can be mended; else a backup has the file.",
+            f"`{PROGRAM} check --repair` repairs what can be repaired; otherwise restore the file from a backup.",
         )

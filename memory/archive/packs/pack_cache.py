@@ -79,9 +79,9 @@ class CachedStorage:
         self._forget(name)
         if self._there.size(name) != len(data) or self._there.read(name, 0, len(data)) != data:
             raise Damaged(
-                "A file did not come back",
-                f"{name} was written to {self.place} and reads differently. Nothing was let go.",
-                "Look at that place, then try again.",
+                "A file could not be verified",
+                f"{name} was written to {self.place} but reads back differently. Nothing was deleted.",
+                "Check that location, then try again.",
             )
         if self._is_home(name):
             self._home.delete(name)
@@ -126,8 +126,8 @@ class CachedStorage:
         if known is not None and hashlib.sha256(body).digest() != known.sha256:
             raise Damaged(
                 "Damaged pack",
-                f"The pack {self.place}/{name} is not the one that was written: its SHA-256 differs.",
-                f"`{PROGRAM} check --repair` mends what can be mended; a backup has the file.",
+                f"The pack {self.place}/{name} was changed: its SHA-256 differs.",
+                f"`{PROGRAM} check --repair` repairs what can be repaired; otherwise restore the file from a backup.",
             )
         self._make_room(len(body))
         self._cache.write(name, body)

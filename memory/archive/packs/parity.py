@@ -136,7 +136,7 @@ class _Parity:
         self._parity_at = self._start + length
         end = self._parity_at + layout.groups * layout.m * layout.block
         if len(body) != end + length + _HEAD.size + len(MAGIC):
-            raise _damaged("its length is not what it says")
+            raise _damaged("its length is wrong")
         self._checks = (body[self._start : self._parity_at], body[end : end + length])
 
     @property
@@ -173,7 +173,7 @@ class _Parity:
                 sha256, size, block, k, m, _ = _HEAD.unpack(words)
                 is_known = m == 1 if block == _XOR_BLOCK else block in (_SMALL, _BLOCK) and 0 < m <= _MOST_SHARES - k
                 if not (0 < size <= _LARGEST_PACK and k > 0 and is_known):
-                    raise _damaged("it lies about its pack")
+                    raise _damaged("it does not match its pack")
                 return ParityLayout(sha256, size, block, k, m)
         raise _damaged("its head is damaged")
 
@@ -242,7 +242,7 @@ def _zfec() -> Any:
     except ImportError as error:
         raise MissingLibrary(
             "Parity needs zfec",
-            "Packs have parity beside them, and what reads it is not installed.",
+            "The packs have parity data, but the library that reads it is not installed.",
             install_extra("parity"),
         ) from error
     return cast("Any", zfec)

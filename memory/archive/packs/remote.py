@@ -28,8 +28,8 @@ def too_long(where: str, size: int, most: int) -> Damaged:
     """The error for a file that is longer than any the program writes."""
     return Damaged(
         "A file of the archive is too long",
-        f"{where} has {size:,} bytes, and {most:,} are the most that it can have. It was not read.",
-        f"It is not what was written there: `{PROGRAM} check --repair` mends what can be mended.",
+        f"{where} has {size:,} bytes, more than the possible {most:,}. It was not read.",
+        f"It was changed: `{PROGRAM} check --repair` repairs what can be repaired.",
     )
 
 
@@ -75,7 +75,7 @@ class RemoteStorage(ABC):
             return b""
         found: bytes = self._do(lambda fs: self._get(fs, self._path(name), offset, end), name)
         if length is not None and len(found) != length:
-            raise Damaged("Cut off", f"{self.place}/{name} ends before it should.", "A backup has the whole of it.")
+            raise Damaged("Cut off", f"{self.place}/{name} ends before it should.", "Restore it from a backup.")
         return found
 
     def _end_of(self, name: str) -> int:
@@ -132,8 +132,8 @@ class RemoteStorage(ABC):
                     raise self._unreachable(error) from error
                 raise Damaged(
                     "A file of the archive is missing",
-                    f"{self.place}/{name} is not there.",
-                    f"`{PROGRAM} check --repair` mends what can be mended.",
+                    f"{self.place}/{name} does not exist.",
+                    f"`{PROGRAM} check --repair` repairs what can be repaired.",
                 ) from error
             except self.trouble as error:
                 self.close()
@@ -150,6 +150,6 @@ class RemoteStorage(ABC):
         why = " ".join(str(error).split()) or type(error).__name__
         return StorageUnreachable(
             "The archive cannot be reached",
-            f"{self.place}: {why}. Nothing was let go.",
-            "Look at the address (archive.storage), your network and your keys, then try again.",
+            f"{self.place}: {why}. Nothing was deleted.",
+            "Check the address (archive.storage), your network and your keys, then try again.",
         )

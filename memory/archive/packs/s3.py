@@ -18,8 +18,8 @@ class S3Storage(RemoteStorage):
         bucket, _, prefix = address.removeprefix("s3://").partition("/")
         if "@" in bucket or ":" in bucket:
             raise Misuse(
-                "Where packs stand",
-                "A key does not belong into an address.",
+                "Archive storage",
+                "Do not put a key into the address.",
                 "Keys come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or from ~/.aws/credentials.",
             )
         super().__init__(address.rstrip("/"), f"{bucket}/{prefix}".rstrip("/"), grammar)

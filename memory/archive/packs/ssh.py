@@ -19,8 +19,8 @@ class SshStorage(RemoteStorage):
         parts = urlsplit(address)
         if parts.password is not None:
             raise Misuse(
-                "Where packs stand",
-                "A password does not belong into an address.",
+                "Archive storage",
+                "Do not put a password into the address.",
                 "Use a key: `ssh-keygen`, then `ssh-copy-id HOST`.",
             )
         folder = unquote(parts.path).rstrip("/")
@@ -66,8 +66,8 @@ class SshStorage(RemoteStorage):
         if isinstance(error, self._not_verifiable):
             return StorageUnreachable(
                 "An unknown host",
-                f"{self._host} is not in your known_hosts, or answers with another key. Nothing was sent.",
-                f"Look at its key with `ssh {self._host}` first: what is not known is never trusted here.",
+                f"{self._host} is not in your known_hosts, or its key has changed. Nothing was sent.",
+                f"Verify its key with `ssh {self._host}` first; unknown hosts are never trusted.",
             )
         return super()._unreachable(error)
 

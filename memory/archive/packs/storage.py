@@ -41,7 +41,7 @@ class Storage(Protocol):
         ...
 
     def size(self, name: str) -> int:
-        """Size in bytes. Raises Damaged where there is no such file, or it cannot be reached."""
+        """Size in bytes. Raises Damaged where file not found, or it cannot be reached."""
         ...
 
     def read(self, name: str, offset: int = 0, length: int | None = None) -> bytes:
@@ -76,7 +76,7 @@ class LocalStorage:
 
     def size(self, name: str) -> int:
         if (found := status(self._file(name))) is None:
-            raise self._unreadable(name, "there is no such file")
+            raise self._unreadable(name, "file not found")
         return found.st_size
 
     def read(self, name: str, offset: int = 0, length: int | None = None) -> bytes:
@@ -87,7 +87,7 @@ class LocalStorage:
         except OSError as error:
             raise self._unreadable(name, error.strerror or str(error)) from error
         if length is not None and len(found) != length:
-            raise Damaged("Cut off", f"{self.folder / name} ends before it should.", "A backup has the whole of it.")
+            raise Damaged("Cut off", f"{self.folder / name} ends before it should.", "Restore it from a backup.")
         return found
 
     def write(self, name: str, data: bytes) -> None:
@@ -110,5 +110,6 @@ class LocalStorage:
         return Damaged(
             "A file of the archive is missing",
             f"{self.folder / name} cannot be read ({why}).",
-            f"`{PROGRAM} check --repair` looks for it, and mends what can be mended; else a backup has it.",
+            f"`{PROGRAM} check --repair` searches for it and repairs what can be repaired; otherwise "
+            "restore it from a backup.",
         )

@@ -21,9 +21,9 @@ def unknown_pack_names(names: Collection[str], known: Collection[str]) -> list[s
 
 def index_lost(database: Path, count: int) -> str:
     """The warning where there are `count` packs, and the store has rows of none of them."""
-    packs = "1 pack of archived pages stands" if count == 1 else f"{count:,} packs of archived pages stand"
+    packs = "1 pack of archived pages is" if count == 1 else f"{count:,} packs of archived pages are"
     return (
-        f"{packs} in this workspace, and its database {database} knows none of them: it is new, or another. "
-        f"`{PROGRAM} check --repair` builds its index again from the packs and what stands beside them; where there is "
-        "a backup of the database, it has more than that. Nothing of the packs is deleted."
+        f"{packs} in this workspace, but its database {database} does not contain them: it is new or was "
+        f"replaced. `{PROGRAM} check --repair` rebuilds the index from the packs; a backup of the database "
+        "is more complete, if there is one. The packs are not deleted."
     )

@@ -97,12 +97,12 @@ class PackAdopter:
         self._cold.write(transaction)
         entries = sum(key[0] == "entry" for key in missing)
         self._log.mended.append(
-            f"{len(self._rows):,} packs brought into the index: {len(self._pages):,} pages, {entries:,} entries."
+            f"{len(self._rows):,} packs added to the index: {len(self._pages):,} pages, {entries:,} entries."
         )
 
     def _inspect(self, name: str, sealed: ManifestFacts) -> None:
         if name in sealed.foreign:
-            self._log.lost.append(f"Pack {name} is of another workspace: it was left as it is.")
+            self._log.lost.append(f"Pack {name} belongs to another workspace: not changed.")
             return
         body = self._body(name, sealed)
         if (newer := self._newer(name)) and _is_as_written(name, body, sealed):
@@ -111,17 +111,17 @@ class PackAdopter:
         sound = self._without_deleted(name, list(salvaged_pages(body)) if body else [], sealed)
         sound = self._without_forgotten(name, sound, sealed)
         if not sound and name in self._packs_to_delete:
-            self._log.mended.append(f"Pack {name}: what it held was deleted or forgotten; now it is gone.")
+            self._log.mended.append(f"Pack {name}: its content had been deleted or forgotten; the pack is now deleted.")
             return
         if sound and self._cold.read(
             lambda db: all(_is_stored_elsewhere(db, self._storage, name, saved_page, sealed) for saved_page in sound)
         ):
             then = (
-                "what it held besides was forgotten; now it is gone"
+                "its other content had been forgotten; the pack is now deleted"
                 if name in self._packs_to_delete
-                else "it was put aside"
+                else "it was moved aside"
             )
-            self._log.mended.append(f"Pack {name}: all its text stands elsewhere; {then}.")
+            self._log.mended.append(f"Pack {name}: all its text exists elsewhere; {then}.")
             if name not in self._packs_to_delete:
                 self._packs_to_quarantine.append(name)
             return
@@ -201,7 +201,7 @@ class PackAdopter:
             if (picture := redraw_page(self._kept_texts, label, start, image, fields["cell"])) is not None:
                 redrawn.append(SalvagedPage(picture.png, read_picture(picture.png, engine="cells")))
         if redrawn:
-            self._log.mended.append(f"Pack {name}: {len(redrawn):,} pages drawn again from text that is kept.")
+            self._log.mended.append(f"Pack {name}: {len(redrawn):,} pages redrawn from stored text.")
         return redrawn
 
     def _has_conflicting_id(self, name: str, saved: SalvagedPage) -> bool:
@@ -209,7 +209,7 @@ class PackAdopter:
         page, sql = saved.page.page_id, "SELECT 1 FROM pages WHERE id = ? AND sha256 <> ?"
         conflicts = any(other.id == page and other.text != saved.page.text for other in self._pages)
         if conflicts or self._cold.read(lambda db: first(db, sql, (page, text_digest(saved.page.text)))) is not None:
-            self._log.lost.append(f"Pack {name}: another page has the id {page} already; this one was left out.")
+            self._log.lost.append(f"Pack {name}: another page already has the id {page}; this one was skipped.")
             return True
         return False
 
@@ -225,7 +225,7 @@ class PackAdopter:
             return body
         self._quarantine.copy_file(self._storage, name)
         self._storage.write(name, whole)
-        self._log.mended.append(f"Pack {name}: mended by its parity, to the last bit.")
+        self._log.mended.append(f"Pack {name}: repaired from parity data, bit for bit.")
         return whole
 
     def _positions(self, name: str, saved: Sequence[SalvagedPage]) -> dict[str, int] | None:
@@ -244,7 +244,7 @@ class PackAdopter:
         listed = {key[1] for key, fields in sealed.facts.items() if key[0] == "page" and fields["pack"] == name}
         for page in sorted(listed - {picture.id for picture in pictures}):
             self._log.lost.append(f"Page {page} of pack {name} is lost: its pixels cannot be read.")
-        self._log.mended.append(f"Pack {name}: {len(pictures):,} sound pages put into the new pack {written.name}.")
+        self._log.mended.append(f"Pack {name}: {len(pictures):,} intact pages moved to the new pack {written.name}.")
         self._rows[written.name] = PackRow(written.name, written.size, written.sha256, to_ms(self._now))
         return written.name, {picture.id: position for position, picture in enumerate(pictures)}
 

@@ -77,7 +77,7 @@ def _file(storage: Storage, row: PackRow) -> Iterator[IntegrityProblem]:
     try:
         if pack_is_sound(storage, row):
             return
-        why = "The pack is not the one that was written: its SHA-256 differs."
+        why = "The pack was changed: its SHA-256 differs."
     except StorageUnreachable as error:
         yield IntegrityProblem("pack", row.name, f"The pack cannot be read: {error.message}")
         return
@@ -94,8 +94,8 @@ def _by_parity(storage: Storage, row: PackRow) -> str:
         is_enough = recover_pack(storage, row.name, row.sha256, row.size) is not None
     except PalimpsestError as error:
         return f"Its parity cannot be used: {error.message}"
-    restores = f"Its parity restores it, to the last bit: `{PROGRAM} check --repair`."
-    return restores if is_enough else "More of it is damaged than its parity restores."
+    restores = f"It can be restored from parity data: `{PROGRAM} check --repair`."
+    return restores if is_enough else "Too much of it is damaged to be restored from parity data."
 
 
 def _parity(storage: Storage, names: Sequence[str], row: PackRow) -> Iterator[IntegrityProblem]:
@@ -104,7 +104,7 @@ def _parity(storage: Storage, names: Sequence[str], row: PackRow) -> Iterator[In
         return
     try:
         if not parity_is_sound(storage, row.name, row.sha256):
-            yield IntegrityProblem("parity", name, "It is not what was written, or is another pack's.")
+            yield IntegrityProblem("parity", name, "It was changed, or belongs to another pack.")
     except MemoryFailure as error:
         yield IntegrityProblem("parity", name, error.message)
 
@@ -169,7 +169,7 @@ class _Pages:
     def _compared(self, row: PageRow, page: PageText, texts: dict[str, str]) -> Iterator[IntegrityProblem]:
         if page.trust is not Trust.EXACT:
             yield IntegrityProblem(
-                "page", row.id, "The page's text does not match its hash: it is approximate from now on."
+                "page", row.id, "The page's text does not match its hash: it is now marked as approximate."
             )
             return
         texts[row.id] = page.text
@@ -177,7 +177,7 @@ class _Pages:
         recorded = (row.number, row.chars, row.width, row.height)
         if recorded != (page.number, len(page.text), side, side):
             yield IntegrityProblem(
-                "page", row.id, "Its row in the index does not say what stands on it (number, size or mode)."
+                "page", row.id, "Its row in the index does not match the page (number, size or mode)."
             )
 
 
@@ -216,7 +216,7 @@ def _entries(db: apsw.Connection, pack: str, texts: dict[str, str]) -> Iterator[
             continue
         text = "".join(texts[span.page][span.page_start : span.page_start + span.length] for span in spans)
         if text_digest(text) != sha256 or len(text) != chars:
-            yield IntegrityProblem("entry", id_, "What stands on its pages is not its text: its SHA-256 differs.")
+            yield IntegrityProblem("entry", id_, "Its pages do not contain its text: the SHA-256 differs.")
 
 
 def _manifest(
@@ -232,7 +232,7 @@ def _manifest(
     if not parts:
         if known is not None:
             yield IntegrityProblem(
-                "manifest", name, "The pack has no manifest: it was made by an older version, or is lost."
+                "manifest", name, "The pack has no manifest: an older version made the pack, or the manifest is lost."
             )
         return
     sealed = {key: fields for part in parts for key, fields in facts_by_key(part).items()}
@@ -254,13 +254,13 @@ def _known_packs(db: apsw.Connection) -> frozenset[str]:
 def _unknown_packs(storage: Storage, names: Sequence[str], known: frozenset[str]) -> Iterator[IntegrityProblem]:
     for name in unknown_pack_names(names, known):
         yield IntegrityProblem(
-            "unknown", name, f"{_unknown_pack_content(storage, name)} The pack itself stays as it is."
+            "unknown", name, f"{_unknown_pack_content(storage, name)} The pack itself is not changed."
         )
     packs = {manifest_name(name).partition(".")[0] for name in [*known, *names] if not name.endswith(".manifest")}
     for name in manifest_names(storage):
         stem = name.partition(".")[0]
         if stem not in packs and manifest_name("") != f"{stem}.manifest" and name not in known:
-            yield IntegrityProblem("manifest", name, "The pack that it tells of is not here.")
+            yield IntegrityProblem("manifest", name, "Its pack is missing.")
 
 
 def _unknown_pack_content(storage: Storage, name: str) -> str:
@@ -270,10 +270,10 @@ def _unknown_pack_content(storage: Storage, name: str) -> str:
     except NewerPack as error:
         return error.message
     except MemoryFailure as error:
-        return f"This index does not know the pack, and it cannot be read ({error.message})."
+        return f"The pack is not in the index and cannot be read ({error.message})."
     chars = sum(page.chars for page in pages)
     return (
-        f"It holds {len(pages):,} pages with {chars:,} characters of text that this index does not know. Either an "
-        "archiving was cut short, and the text still stands where it was; or cold.db was lost or exchanged. "
-        f"`{PROGRAM} check --repair` finds out, and brings in what is not there."
+        f"It contains {len(pages):,} pages with {chars:,} characters of text that are not in the index. "
+        "Either an archiving was interrupted and the text is still in the database, or cold.db was lost or "
+        f"replaced. `{PROGRAM} check --repair` adds what is missing."
     )

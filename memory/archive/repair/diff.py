@@ -54,9 +54,9 @@ def differences(index: Mapping[Key, Fields], sealed: Mapping[Key, Fields]) -> It
             continue
         name = _name(key, there or here or {})
         if here is None:
-            yield IntegrityProblem(key[0], name, "The index does not know it, and the manifest of its pack does.")
+            yield IntegrityProblem(key[0], name, "It is in the manifest of its pack, but not in the index.")
         elif there is None:
-            yield IntegrityProblem(key[0], name, "The index has it, and the manifest of its pack does not tell of it.")
+            yield IntegrityProblem(key[0], name, "It is in the index, but not in the manifest of its pack.")
         else:
             said = "; ".join(
                 f"{field} is {_short(here[field])} in the index and {_short(there[field])} in the manifest"

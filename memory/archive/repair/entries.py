@@ -78,9 +78,9 @@ def _parts(
             lost.append(span.page)
             parts.append(f"[lost: page {span.page} is damaged]")
         parts.append(text or "")
-    troubles = tuple(f"Entry {entry.id}: what stands of it on page {page} is lost." for page in lost)
+    troubles = tuple(f"Entry {entry.id}: its part on page {page} is lost." for page in lost)
     if not troubles:  # its pages are there, and one of them is not the one that should be
-        troubles = (f"Entry {entry.id}: its text is not to the letter; a page is damaged.",)
+        troubles = (f"Entry {entry.id}: its text is approximate, because a page is damaged.",)
     return RestoredText("".join(parts), tuple(lost), (*odd, *troubles), exact=False)
 
 
@@ -186,7 +186,7 @@ def _from_pages(cold: ColdStore, storage: Storage, seq: int) -> str:
     spans = cold.read(lambda db: pages.spans_of(db, seq))
     rows = cold.read(lambda db: pages.pages_by_id(db, [span.page for span in spans]))
     if not spans or len(rows) != len({span.page for span in spans}):
-        raise Damaged("A text is missing", f"Entry {seq} stands on no page.", "A backup of the workspace has it.")
+        raise Damaged("A text is missing", f"Entry {seq} is on no page.", "Restore it from a backup of the workspace.")
     texts: dict[str, str] = {}
     for id_, row in rows.items():
         png = Pack(storage, row.pack).png(row.position)

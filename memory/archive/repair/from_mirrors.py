@@ -34,7 +34,7 @@ class MissingTurns(Struct, frozen=True):
     def problem(self) -> IntegrityProblem:
         count = "1 entry that is" if len(self.turns) == 1 else f"{len(self.turns):,} entries that are"
         where = f"conversations/{self.mirror.name}"
-        return IntegrityProblem("mirror", where, f"It tells of {count} not in the database.")
+        return IntegrityProblem("mirror", where, f"It contains {count} not in the database.")
 
 
 class MirrorRecovery:

@@ -98,7 +98,7 @@ class PackRepairer:
             if row.name in names:
                 self._quarantine.copy_file(self._storage, row.name)
             self._storage.write(row.name, whole)
-            self._log.mended.append(f"Pack {row.name}: mended by its parity, to the last bit.")
+            self._log.mended.append(f"Pack {row.name}: repaired from parity data, bit for bit.")
             return
         self._rewrite(row, names)
 
@@ -112,9 +112,7 @@ class PackRepairer:
         if ready:
             self._move(row, names, ready, whole=len(ready) == len(pages))
         if redrawn:
-            self._log.mended.append(
-                f"Pack {row.name}: {_pages(len(redrawn))} drawn again from text that is kept, hash for hash."
-            )
+            self._log.mended.append(f"Pack {row.name}: {_pages(len(redrawn))} redrawn from stored text and verified.")
         self._report_lost(row, [page for page in pages if page.id not in sound and page.id not in redrawn])
 
     def _sound_pages(self, row: PackRow, pages: Sequence[PageRow]) -> dict[str, PageImage]:
@@ -149,7 +147,7 @@ class PackRepairer:
             seal(db, self._storage, [row.name])
 
         self._cold.write(transaction)
-        self._log.mended.append(f"Pack {row.name}: every page in it is sound; its row is written anew.")
+        self._log.mended.append(f"Pack {row.name}: all its pages are intact; its row was rewritten.")
         return True
 
     def _move(self, row: PackRow, names: Sequence[str], pictures: Sequence[PageImage], *, whole: bool) -> None:
@@ -163,7 +161,7 @@ class PackRepairer:
         for position, picture in enumerate(pictures):
             back = read_picture(pack.png(position), sha256=picture.sha256, page_id=picture.id, engine="cells")
             if back.trust is not Trust.EXACT:
-                self._log.lost.append(f"Pack {row.name} could not be written anew: the disk gives back other pages.")
+                self._log.lost.append(f"Pack {row.name} could not be rewritten: the pages read back differently.")
                 return
 
         def transaction(db: apsw.Connection) -> None:
@@ -179,7 +177,7 @@ class PackRepairer:
         if whole:
             for name in (row.name, f"{row.name.partition('.')[0]}.parity"):
                 self._storage.delete(name)
-        self._log.mended.append(f"Pack {row.name}: {_pages(len(pictures))} put into the new pack {written.name}.")
+        self._log.mended.append(f"Pack {row.name}: {_pages(len(pictures))} moved to the new pack {written.name}.")
 
     def _redraw(self, page: PageRow) -> PageImage | None:
         label, start = self._cold.read(lambda db: (label_or_nothing(db, page.archive), page_rows.start_of(db, page)))
@@ -197,9 +195,7 @@ class PackRepairer:
         if restored:
             lost_pages = f"Page {pages[0].id} is lost" if len(pages) == 1 else f"{len(pages):,} pages are lost"
             them = "it" if len(pages) == 1 else "them"
-            self._log.mended.append(
-                f"{lost_pages}; {_entries(restored)} on {them} came back from where it also stands."
-            )
+            self._log.mended.append(f"{lost_pages}; {_entries(restored)} on {them} restored from another copy.")
         if gone:
             named = "; ".join(f"{id_} of {iso(from_ms(ms))}" for id_, ms in lost[:_NAMED])
             more = f" and {len(lost) - _NAMED:,} more" if len(lost) > _NAMED else ""

@@ -87,7 +87,7 @@ class PackLocator:
             if target in self._storage.names() and target not in misnamed.values():
                 self._quarantine.copy_file(self._storage, target)
             self._storage.write(target, self._storage.read(copies[target]))
-            self._log.mended.append(f"Pack {target}: it stood under the name {name}; it is in its place again.")
+            self._log.mended.append(f"Pack {target}: renamed back from {name}.")
         known = {row.name for row in self._cold.read(page_rows.pack_rows)}
         for name in set(copies.values()) - known:
             self._storage.delete(name)
@@ -174,7 +174,7 @@ class PackLocator:
 
         self._cold.write(transaction)
         pages = "1 page" if len(positions) == 1 else f"{len(positions):,} pages"
-        self._log.mended.append(f"Pack {name}: {pages} of the index stand in it; they are found there again.")
+        self._log.mended.append(f"Pack {name}: {pages} of the index linked to it again.")
 
     def _kind(self, name: str) -> tuple[str, int]:
         parts = read_parts(self._storage, name, self._storage.names()) if self._has_manifest(name) else []

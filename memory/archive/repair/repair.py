@@ -99,9 +99,9 @@ def repair(
     """
     log = RepairLog([], [])
     rows = repair_rows(cold, find_text, lambda: quarantine.copy_database(cold))
-    log.mended += [f"Entry {id_}: it is what was stored again." for id_ in rows.mended]
+    log.mended += [f"Entry {id_}: restored." for id_ in rows.mended]
     if count := repair_sealed_rows(cold, lambda: quarantine.copy_database(cold)):
-        log.mended.append(f"The database: {count:,} rows with a flipped bit are what was stored again.")
+        log.mended.append(f"The database: {count:,} rows with a flipped bit restored.")
     run = _RepairRun(cold, storage, quarantine, log)
     if message := restore_workspace_id(storage, lambda: quarantine.copy_file(storage, WORKSPACE)):
         log.mended.append(message)
@@ -148,7 +148,7 @@ class _RepairRun:
         for fields in entries:
             before = known.get(("entry", str(fields["seq"])))
             if before and before["sent"] != fields["sent"]:
-                self._log.lost.append(f"Entry {fields['id']}: what was sent along with it is damaged, and left out.")
+                self._log.lost.append(f"Entry {fields['id']}: its attached data is damaged and was removed.")
         self._quarantine.copy_database(self._cold)
 
         def transaction(db: apsw.Connection) -> int:
@@ -160,7 +160,7 @@ class _RepairRun:
             return len(missing)
 
         count = self._cold.write(transaction)
-        self._log.mended.append(f"The index: {count:,} facts set right by what stands beside the packs.")
+        self._log.mended.append(f"The index: {count:,} values corrected from the manifests.")
 
     def adopt_unknown_packs(self, now: datetime, kept_texts: Path | None) -> None:
         """Adopts packs without a row."""
@@ -189,7 +189,7 @@ class _RepairRun:
             return
         with suppress(MemoryFailure):
             release()
-            self._log.mended.append(f"A deletion is finished: {len(pages):,} pages of what was deleted were let go.")
+            self._log.mended.append(f"A deletion was finished: {len(pages):,} pages deleted.")
 
     def manifests_from_rows(self) -> None:
         """Rewrites each pack's manifest from its rows; quarantines manifests without a pack."""
@@ -202,7 +202,7 @@ class _RepairRun:
             for part in parts_of(manifest_name(pack), names):
                 self._quarantine.copy_file(self._storage, part)
             self._cold.write(lambda db, pack=pack: seal(db, self._storage, [pack]))
-            self._log.mended.append(f"Manifest {manifest_name(pack)}: written anew from the index.")
+            self._log.mended.append(f"Manifest {manifest_name(pack)}: rewritten from the index.")
         self._quarantine_orphans()
 
     def terms_from_texts(self) -> None:
@@ -230,7 +230,7 @@ class _RepairRun:
             seal(db, self._storage, _packs(db))
 
         self._cold.write(transaction)
-        self._log.mended.append(f"Search: {len(texts_by_seq):,} entries can be found again.")
+        self._log.mended.append(f"Search: {len(texts_by_seq):,} entries re-indexed.")
 
     def derived_flags(self) -> None:
         """Sets right which rows of terms are of derived entries."""
@@ -244,7 +244,7 @@ class _RepairRun:
             note_change(db, "change", wrong)
 
         self._cold.write(transaction)
-        self._log.mended.append(f"Search: of {len(wrong):,} entries it is known again whether they repeat others.")
+        self._log.mended.append(f"Search: duplicates of {len(wrong):,} entries recomputed.")
 
     def parity_of_packs(self, percent: int) -> None:
         """Rewrites damaged or foreign parity; where parity is configured, writes missing parity."""
@@ -259,7 +259,7 @@ class _RepairRun:
             if name in names:
                 self._quarantine.copy_file(self._storage, name)
             write_parity(self._storage, row.name, percent or 10)
-            self._log.mended.append(f"Parity {name}: made again.")
+            self._log.mended.append(f"Parity {name}: recreated.")
 
     def _quarantine_orphans(self) -> None:
         """Manifests and parity files without a pack, of which the index has no row either."""
@@ -270,7 +270,7 @@ class _RepairRun:
             if name.partition(".")[0] not in stems:
                 self._quarantine.copy_file(self._storage, name)
                 self._storage.delete(name)
-                self._log.mended.append(f"{name}: its pack is not here; it was put aside.")
+                self._log.mended.append(f"{name}: its pack is missing; moved aside.")
 
 
 def _packs(db: apsw.Connection) -> list[str]:
@@ -312,4 +312,4 @@ def _clear_temporary(storage: Storage, log: RepairLog) -> None:
     for path, found in scan(storage.folder, ".*.tmp"):
         if time.time() - found.st_mtime > _STALE:
             remove(path, missing_ok=True)
-            log.mended.append(f"{path.name}: a temporary file that nobody writes any more; deleted.")
+            log.mended.append(f"{path.name}: abandoned temporary file; deleted.")

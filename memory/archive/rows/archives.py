@@ -72,7 +72,7 @@ def label_doubts(db: apsw.Connection, archive: int) -> tuple[str, ...]:
     """Why a citation with the archive's label is not exact, in sentences; none where its row is what was stored."""
     row = first(db, f"SELECT {ARCHIVES.listed}, seal FROM archives WHERE seq = ?", (archive,))
     sound = row is None or ARCHIVES.seal(row[:-1]) == row[-1]
-    return () if sound else ("Its archive's row is damaged: the label may be another than was stored.",)
+    return () if sound else ("Its archive's row is damaged: the label may be wrong.",)
 
 
 def page_label_doubts(db: apsw.Connection, page: str) -> tuple[str, ...]:

@@ -11,51 +11,51 @@ from memory.records import IntegrityProblem
 SIDE = "CASE mode WHEN 'tiny' THEN 512 WHEN 'small' THEN 640 WHEN 'base' THEN 1024 ELSE 1280 END"
 
 UNFINISHED = (
-    "A deletion that was begun then is not finished: words of that conversation may stand on pages still. Opening the "
-    f"workspace to write, or `{PROGRAM} check --repair`, finishes it."
+    "A deletion begun then is not finished: pages may still contain text of that conversation. The "
+    f"next write to the workspace, or `{PROGRAM} check --repair`, finishes it."
 )
 
 _RULES: tuple[tuple[str, str, str], ...] = (
     (
         "entry",
         "SELECT id FROM entries WHERE body IS NOT NULL AND seq IN (SELECT entry FROM spans)",
-        "It has its text in the store, and places on pages as well.",
+        "Its text is in the database and also on pages.",
     ),
     (
         "entry",
         "SELECT id FROM entries WHERE body IS NULL AND packed <> 0",
-        "Its text was let go, and its row says that it is packed.",
+        "Its text was deleted, but its row says that it is packed.",
     ),
     (
         "entry",
         "SELECT id FROM entries WHERE body IS NULL AND seq NOT IN (SELECT entry FROM spans)",
-        "Its text was let go, and it stands on no page.",
+        "Its text was deleted, but it is on no page.",
     ),
     (
         "pack",
         "SELECT name FROM leaving WHERE name IN (SELECT name FROM packs)",
-        "Its file is marked to be deleted, and pages stand in it.",
+        "Its file is marked for deletion but contains pages.",
     ),
     (
         "page",
         "SELECT pack || ' ' || position FROM pages GROUP BY pack, position HAVING count(*) > 1",
-        "Two pages are said to stand in this place of the pack.",
+        "Two pages are recorded at this position of the pack.",
     ),
     (
         "page",
         f"SELECT id FROM pages WHERE width <> {SIDE} OR height <> {SIDE}",
-        "Its row does not say the size that pages of its mode have.",
+        "The size in its row does not match its mode.",
     ),
     (
         "passage",
         """SELECT s.page FROM passages s JOIN pages p ON p.id = s.page
            WHERE s.page_start < 0 OR s.length < 0 OR s.page_start + s.length > p.chars""",
-        "A passage that is stored once lies outside of its page.",
+        "A shared passage lies outside its page.",
     ),
     (
         "archive",
         "SELECT label FROM archives WHERE pinned NOT IN (0, 1) OR bare NOT IN (0, 1)",
-        "Its row says neither yes nor no where there is nothing else to say.",
+        "A yes/no field in its row has another value.",
     ),
     (
         "deletion",
@@ -66,13 +66,13 @@ _RULES: tuple[tuple[str, str, str], ...] = (
         "deletion",
         """SELECT '#' || seq FROM archives WHERE conversation IS NULL AND NOT bare
            AND NOT EXISTS (SELECT 1 FROM deletions WHERE NOT finished)""",
-        f"Its conversation is gone and its pages stand still: `{PROGRAM} check --repair` lets go of them.",
+        f"Its conversation was deleted but its pages remain: `{PROGRAM} check --repair` deletes them.",
     ),
     (
         "archive",
         "SELECT label FROM archives WHERE seq NOT IN (SELECT archive FROM archive_pages) "
         "AND seq IN (SELECT archive FROM pages)",
-        "Pages were drawn for it, and it holds none.",
+        "It should have pages, but has none.",
     ),
 )
 

@@ -285,7 +285,7 @@ class Archiver:
     def _still_there(self, db: apsw.Connection, pieces: Sequence[FilePiece]) -> None:
         taken = {piece.row.id for piece in pieces if isinstance(piece, SharedPage)}
         if len(page_rows.pages_by_id(db, taken)) < len(taken):
-            raise OutOfDate("The archive changed", "A page was deleted while it was to be shared.", "Try again.")
+            raise OutOfDate("The archive changed", "A page was deleted while it was being reused.", "Try again.")
 
     def _archived(self, archive: int, label: str, rows: Sequence[PageRow], shared_chars: int) -> ArchiveResult:
         return ArchiveResult(
@@ -358,8 +358,8 @@ def _of(row: PageRow, archive: int, number: int) -> PageRow:
 def _out_of_date(entry: Entry) -> OutOfDate:
     return OutOfDate(
         "The conversation changed",
-        f"Entry {entry.id} was changed, archived or deleted while it was being archived. Nothing was let go.",
-        "Try again: the pages will be made from what stands there now.",
+        f"Entry {entry.id} was changed, archived or deleted while it was being archived. Nothing was deleted.",
+        "Try again: the pages will be made from the current text.",
     )
 
 

@@ -151,5 +151,5 @@ class PassageIndex:
                 parts.append(PagePart(page, page_start + offset - begin, upto - offset))
                 offset = upto
         if offset != end:
-            raise Damaged("A text has no place", f"{end - offset} characters of a text came to stand on no page.")
+            raise Damaged("A text was not placed", f"{end - offset} characters of a text were placed on no page.")
         return parts

@@ -170,7 +170,9 @@ class Deduplicator:
             found[seq] = _joined(self._parts(seq, places))
             words = "".join(texts[s.page][s.page_start : s.page_start + s.length] for s in found[seq])
             if words != (entry.text or ""):
-                raise Damaged("An entry did not come back", f"The pages of entry {entry.id} do not hold its text.")
+                raise Damaged(
+                    "An entry could not be verified", f"The pages of entry {entry.id} do not contain its text."
+                )
             for passage in drawn_passages(self._cut[seq], self._drawn[seq]):
                 self.new_homes.setdefault(passage.hash, self._own(seq, places, passage.start, passage.length))
         return found
@@ -178,7 +180,7 @@ class Deduplicator:
     def still_there(self, db: apsw.Connection) -> None:
         """Raises OutOfDate where a page that is referred to was deleted meanwhile."""
         if len(pages.pages_by_id(db, self._pages)) < len(self._pages):
-            raise OutOfDate("The archive changed", "A page was deleted while it was to be pointed to.", "Try again.")
+            raise OutOfDate("The archive changed", "A page was deleted while it was being referenced.", "Try again.")
 
     def _proven(self) -> dict[bytes, tuple[PagePart, ...]]:
         """Passages that are exactly on older pages: each page is read, and its text compared."""

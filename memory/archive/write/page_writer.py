@@ -110,7 +110,7 @@ def prove(pack: Pack, position: int, page: RenderedPage) -> None:
     back = read_picture(png, sha256=page.sha256.hex(), page_id=page.id, engine="cells")
     if png != page.png or back.trust is not Trust.EXACT or back.text != page.text or back.number != page.number:
         raise Damaged(
-            "A page did not come back",
-            f"Page {page.number} was written to {pack.place} and reads differently. Nothing was let go.",
+            "A page could not be verified",
+            f"Page {page.number} was written to {pack.place} but reads back differently. Nothing was deleted.",
             "The disk or the memory may be failing: check them, then try again.",
         )

@@ -59,7 +59,7 @@ def _guarded(
     try:
         yield from check_part(connection)
     except UnicodeDecodeError as error:
-        yield IntegrityProblem("row", FILE, f"A name in it is no UTF-8 ({error.reason}).")
+        yield IntegrityProblem("row", FILE, f"A name in it is not UTF-8 ({error.reason}).")
 
 
 def _rows(connection: apsw.Connection, first: int = 0, last: int = LAST_SEQ) -> Iterator[IntegrityProblem]:
@@ -74,21 +74,17 @@ def _rows(connection: apsw.Connection, first: int = 0, last: int = LAST_SEQ) -> 
         for column, known in (("kind", kinds), ("role", roles)):
             if columns[column] not in known:
                 value = _name(columns[column])
-                yield IntegrityProblem(
-                    "entry", _name(columns["id"]), f"Its {column} is “{value}”, which no entry's can be."
-                )
-        yield IntegrityProblem(
-            "entry", _name(columns["id"]), "Its row has no seal: nothing tells whether it is what was stored."
-        )
+                yield IntegrityProblem("entry", _name(columns["id"]), f"Its {column} is “{value}”, which is not valid.")
+        yield IntegrityProblem("entry", _name(columns["id"]), "Its row has no seal, so it cannot be verified.")
 
 
 def _differing(now: SqlRow, before: SqlRow | None) -> str:
     if before is None:
-        return "Its row is not the one that was stored: who spoke, when, or in reply to what may be another."
+        return "Its row was changed: speaker, time or parent may be wrong."
     column, here, there = next(pair for pair in zip(COLUMNS, now, before, strict=True) if pair[1] != pair[2])
     if isinstance(here, bytes) and column in ("id", "kind", "role", "speaker"):
-        return f"A bit flipped in its {column}: it says “{_name(here)}” where “{_name(there)}” was stored."
-    return f"A bit flipped in its row ({column}): it is not the one that was stored."
+        return f"A bit flipped in its {column}: “{_name(here)}” instead of “{_name(there)}”."
+    return f"A bit flipped in its row ({column})."
 
 
 def _sealed_rows(connection: apsw.Connection) -> Iterator[IntegrityProblem]:
@@ -99,7 +95,7 @@ def _sealed_rows(connection: apsw.Connection) -> Iterator[IntegrityProblem]:
             _name(value) if isinstance(value, bytes) else str(value) for value in row.values[: len(row.table.key)]
         )
         why = "it has no seal" if row.seal is None else "its seal differs"
-        yield IntegrityProblem(what, f"{row.table.name} {key}", f"Its row is not the one that was stored: {why}.")
+        yield IntegrityProblem(what, f"{row.table.name} {key}", f"Its row was changed: {why}.")
 
 
 _ROWS = {"conversations": "conversation", "labels": "label", "chunks": "chunks"}
@@ -131,7 +127,7 @@ def _texts(connection: apsw.Connection, first: int = 0, last: int = LAST_SEQ) ->
             yield IntegrityProblem("text", id_, error.message)
             continue
         if digest(to_bytes(text)) != sha256:
-            yield IntegrityProblem("text", id_, "The text is not the one that was stored: its SHA-256 differs.")
+            yield IntegrityProblem("text", id_, "The text was changed: its SHA-256 differs.")
         elif len(text) != chars:
             yield IntegrityProblem("text", id_, f"The text has {len(text)} characters, its row says {chars}.")
 
@@ -145,14 +141,14 @@ def _answers(connection: apsw.Connection, is_gone: Callable[[str], bool]) -> Ite
     rows = fetch(connection, "SELECT e.id, owner FROM answers JOIN entries e ON e.seq = entry")
     for id_, owner in rows:
         if OWNER.fits(owner) and is_gone(owner):
-            yield IntegrityProblem("answer", id_, "The answer was cut off by a crash, and was not recovered yet.")
+            yield IntegrityProblem("answer", id_, "The answer was cut off by a crash and is not recovered yet.")
     orphans = each(
         connection,
         """SELECT DISTINCT e.id FROM chunks c JOIN entries e ON e.seq = c.entry
            WHERE c.entry NOT IN (SELECT entry FROM answers)""",
     )
     for (id_,) in orphans:
-        yield IntegrityProblem("chunks", id_, "Parts of an answer are left beside it, though it is not in flight.")
+        yield IntegrityProblem("chunks", id_, "Parts of an answer remain, although it is finished.")
 
 
 def _spans(connection: apsw.Connection) -> Iterator[IntegrityProblem]:
@@ -170,7 +166,7 @@ def _spans(connection: apsw.Connection) -> Iterator[IntegrityProblem]:
            (SELECT sum(length) FROM spans s WHERE s.entry = e.seq), 0)""",
     )
     for (id_,) in lost:
-        yield IntegrityProblem("span", id_, "Its text was let go, and not all of it stands on a page.")
+        yield IntegrityProblem("span", id_, "Its text was deleted, but not all of it is on pages.")
 
 
 def _terms(connection: apsw.Connection) -> Iterator[IntegrityProblem]:
@@ -180,6 +176,6 @@ def _terms(connection: apsw.Connection) -> Iterator[IntegrityProblem]:
            AND seq NOT IN (SELECT entry FROM answers)""",
     )
     for (id_,) in missing:
-        yield IntegrityProblem("terms", id_, "It has no terms, so that a search cannot find it.")
+        yield IntegrityProblem("terms", id_, "It is not indexed, so search cannot find it.")
     for (id_,) in each(connection, f"SELECT id FROM entries WHERE seq IN ({WRONGLY_DERIVED})"):
-        yield IntegrityProblem("terms", id_, "Its row of terms says falsely whether it repeats other entries.")
+        yield IntegrityProblem("terms", id_, "Its index row is wrong about whether it repeats other entries.")

@@ -23,7 +23,7 @@ class ForgedValue(Struct, frozen=True):
     @property
     def sentence(self) -> str:
         where = f"Table {self.table}, column {self.column}"
-        return f"{where}: {shown(self.value)} stands where {self.noun} belongs. It is not followed."
+        return f"{where}: {shown(self.value)} instead of {self.noun}. It is not followed."
 
 
 class _Column(Struct, frozen=True):

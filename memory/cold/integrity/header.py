@@ -31,7 +31,7 @@ def put_right(database: Path, kept: Path) -> str:
             store.close()
     except apsw.Error:  # more than the header is damaged: the rows are salvaged
         return ""
-    return f"The database: its header says again that it has schema {number}, which is that of its tables."
+    return f"The database: schema {number} restored in its header, as in its tables."
 
 
 def _wrong_number(database: Path) -> int | None:

@@ -36,7 +36,7 @@ OnProgress = Callable[[AddProgress], None]
 MOST_CHARS = 50_000_000
 _OF_ONE_FILE = (apsw.ConstraintError, apsw.MismatchError, apsw.TooBigError)
 """Store errors that concern one file's rows; any other is a failure of the store and ends the run."""
-_OURS = "That is a defect of ours: please report it."
+_OURS = "This is a bug in Palimpsest: please report it."
 
 
 class IngestRun:
@@ -137,7 +137,7 @@ class IngestRun:
             return
         if status_now.st_size > self._options.max_file_mb * 2**20:
             raise UnreadableDocument(
-                f"it has {status_now.st_size:,} bytes; {self._options.max_file_mb} MB are the most",
+                f"it has {status_now.st_size:,} bytes; the limit is {self._options.max_file_mb} MB",
                 f"{PROGRAM} config set knowledge.max_file_mb N",
             )
         file = IngestFile(walked, _bytes(path, self._options.max_file_mb * 2**20), status_now.st_mtime_ns)
@@ -218,7 +218,7 @@ def _read_document(file: IngestFile, ocr_reader: Callable[[], OcrReader | None],
             raise
         raise UnreadableDocument(_unexpected(error), _OURS) from error
     if not document.text.strip():
-        raise UnsupportedFile("there is nothing in it")
+        raise UnsupportedFile("it is empty")
     if len(document.text) > MOST_CHARS:
-        raise UnreadableDocument(f"its text has {len(document.text):,} characters; {MOST_CHARS:,} are the most")
+        raise UnreadableDocument(f"its text has {len(document.text):,} characters; the limit is {MOST_CHARS:,}")
     return document

@@ -72,13 +72,13 @@ def _one(real: str, name: str) -> WalkedFile:
     except OSError as error:
         return WalkedFile(real, name, "", error.strerror or str(error), failed=True)
     if not stat.S_ISREG(mode):
-        return WalkedFile(real, name, "", "it is no regular file", failed=True)
+        return WalkedFile(real, name, "", "it is not a regular file", failed=True)
     return WalkedFile(real, name)
 
 
 def _folder(folder: str, name: str, root: str, keep_out: frozenset[str]) -> Iterator[WalkedFile]:
     if name.count("/") > DEEPEST:
-        yield WalkedFile(folder, name, root, f"folders are followed {DEEPEST} deep")
+        yield WalkedFile(folder, name, root, f"folders are only read {DEEPEST} levels deep")
         return
     try:
         with os.scandir(folder) as found:
@@ -109,7 +109,7 @@ def _entry(
         if stat.S_ISREG(Path(real).stat().st_mode):
             yield WalkedFile(real, name, root, linked=entry.is_symlink())
         else:
-            yield WalkedFile(entry.path, name, root, "it is no regular file")
+            yield WalkedFile(entry.path, name, root, "it is not a regular file")
     except OSError as error:
         yield WalkedFile(entry.path, name, root, error.strerror or str(error), failed=True)
 
@@ -118,13 +118,13 @@ def _why_not(entry: os.DirEntry[str], keep_out: frozenset[str], has_build_files:
     if entry.name.startswith("."):
         return "hidden"
     if entry.name.lower() in _OWN_LITTER or entry.name.startswith("~$"):
-        return "the system's own"
+        return "a system file"
     if entry.path in keep_out:
-        return "the workspace's own: it is remembered already"
+        return "part of the workspace: already in memory"
     if entry.is_symlink() and entry.is_dir():
-        return "a link to a folder: add that folder by its name"
+        return "a link to a folder: add the folder itself"
     if entry.name in SKIPPED and entry.is_dir() and (has_build_files or entry.name not in _MADE):
-        return "made or fetched by a program"
+        return "generated or downloaded by a program"
     return ""
 
 
@@ -133,7 +133,7 @@ def _leads_out(entry: os.DirEntry[str], root: str, keep_out: frozenset[str]) -> 
         return ""
     real = Path(os.path.realpath(entry.path))
     if not real.is_relative_to(root):
-        return "a link that leads out of the folder: add what it leads to by its name"
+        return "a link that leads out of the folder: add its target itself"
     if not is_utf8(str(real)):
         return "a link to a name that is not UTF-8"
-    return "the workspace's own: it is remembered already" if keep_out & {str(real), *map(str, real.parents)} else ""
+    return "part of the workspace: already in memory" if keep_out & {str(real), *map(str, real.parents)} else ""

@@ -9,7 +9,7 @@ from msgspec import Struct
 from memory.knowledge.readers.document import Document
 
 _LENGTH = struct.Struct(">Q")
-TOO_LARGE = "it asks for more memory than a file of its size should"
+TOO_LARGE = "it needs too much memory for its size"
 
 
 class OpenedFrame(Struct, frozen=True, tag="opened"):

@@ -43,12 +43,12 @@ def measure_picture(raw: bytes) -> tuple[int, int, str]:
             with Image.open(BytesIO(raw)) as picture:
                 (width, height), kind = picture.size, picture.format or ""
                 if width * height > MOST_PIXELS:
-                    raise UnreadableDocument(f"it has {width * height:,} pixels; {MOST_PIXELS:,} are the most")
+                    raise UnreadableDocument(f"it has {width * height:,} pixels; the limit is {MOST_PIXELS:,}")
                 picture.load()
     except Image.DecompressionBombError as error:
-        raise UnreadableDocument(f"it has far more than {MOST_PIXELS:,} pixels, which are the most") from error
+        raise UnreadableDocument(f"it has far more than {MOST_PIXELS:,} pixels, the limit") from error
     except (OSError, ValueError, SyntaxError, EOFError) as error:
-        raise UnreadableDocument("it is no picture that can be read: damaged, cut short, or of another kind") from error
+        raise UnreadableDocument("it is not a readable picture: damaged, truncated, or of another type") from error
     return width, height, {"JPEG": ".jpg", "TIFF": ".tif"}.get(kind, f".{kind.lower()}")
 
 
@@ -56,7 +56,7 @@ def _too_many(pixels: int, suffix: str) -> str:
     """Why OCR cannot read a picture that is kept all the same; "" where it can. A JPEG is opened at a fraction."""
     if suffix == ".jpg" or pixels <= MOST_OF_OCR:
         return ""
-    return f"it has {pixels:,} pixels, and OCR reads at most {MOST_OF_OCR:,}; scale it down to have its words found"
+    return f"it has {pixels:,} pixels, but OCR reads at most {MOST_OF_OCR:,}; scale it down to make its text searchable"
 
 
 def _picture_text(
@@ -65,9 +65,9 @@ def _picture_text(
     if (ours := _own_page(raw)) is not None:
         return ours, "", ()
     if too_many:
-        return "", "", (f"{name} was kept as a picture, and its words were not read: {too_many}.",)
+        return "", "", (f"{name} was stored as a picture without text: {too_many}.",)
     if ocr_reader is None:
-        message = f"{name} was kept as a picture: no OCR engine is installed to read its words."
+        message = f"{name} was stored as a picture without text: no OCR engine is installed."
         return "", "", (message,)
     return ocr_reader.words(raw).strip(), ocr_reader.name, ()
 

@@ -23,7 +23,7 @@ def table_text(rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(line for line in lines if line.strip(" |"))
 
 
-DAMAGED = "it is damaged, cut short, or of another kind than its name says"
+DAMAGED = "it is damaged, truncated, or of another type than its name says"
 _BROKEN = (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, OverflowError, zlib.error, EOFError)
 PIECE = 64 * 1024  # bytes unpacked at once
 MOST_FILES = 20_000
@@ -32,7 +32,7 @@ MOST_XML = 64 * 2**20  # one part of the text, unpacked
 MOST_TEXT = 128 * 2**20  # all of the text, unpacked
 MOST_RATIO = 400  # unpacked to packed, of a part above SMALL
 SMALL = 2**20
-REPAIR = "Where an office program still opens it, save it anew from there, then add it."
+REPAIR = "If an office program can open it, save it again from there, then add it."
 
 
 def check_zip(raw: bytes) -> None:
@@ -46,7 +46,7 @@ def check_zip(raw: bytes) -> None:
     except _BROKEN as error:
         raise UnreadableDocument(DAMAGED, REPAIR) from error
     if any(part.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED} for part in parts):
-        raise UnreadableDocument("it is packed in a way that no office program uses", REPAIR)
+        raise UnreadableDocument("it is compressed in an unusual way", REPAIR)
     if not all(part.filename for part in parts):
         raise UnreadableDocument(DAMAGED, REPAIR)
     if any(part.flag_bits & 1 for part in parts):

@@ -60,5 +60,5 @@ def _ocr_messages(name: str, pictures: list[DocumentImage], ocr_reader: OcrReade
     if not pictures:
         return ()
     subject = f"{len(pictures):,} page{'s' if len(pictures) != 1 else ''} of {name} had no text"
-    how = f"read by {ocr_reader.name}" if ocr_reader else "kept as pictures: no OCR engine is installed to read them"
+    how = f"read by {ocr_reader.name}" if ocr_reader else "stored as pictures: no OCR engine is installed to read them"
     return (f"{subject} and {'were' if len(pictures) != 1 else 'was'} {how}.",)

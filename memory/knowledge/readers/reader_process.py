@@ -89,7 +89,7 @@ def _pdf_frames(raw: bytes) -> Iterator[ReaderFrame]:
         return
     try:
         if len(opened) > MOST_PAGES:
-            yield RefusalFrame(f"it has {len(opened):,} pages; {MOST_PAGES:,} are the most")
+            yield RefusalFrame(f"it has {len(opened):,} pages; the limit is {MOST_PAGES:,}")
             return
         yield OpenedFrame(len(opened))
         for number in range(len(opened)):

@@ -77,7 +77,7 @@ def read_file(raw: bytes, name: str, ocr_reader: OcrReader | None, apart: Reader
     """
     kind = kind_of(name, raw[:LOOKED_AT])
     if kind in _WORDS and b"\x00" in raw[:LOOKED_AT] and not raw.startswith(_WIDE) and not utf16(raw):
-        raise UnreadableDocument("it holds binary data, whatever its name says")
+        raise UnreadableDocument("it contains binary data, despite its name")
     if apart is not None:
         return _read_kind(kind, raw, name, ocr_reader, apart)
     with ReaderProcess() as process:

@@ -38,8 +38,8 @@ def _decode_strict(raw: bytes, encoding: str, name: str) -> DecodedText:
             return found
         line = raw.count(b"\n", 0, error.start) + 1
         raise UnreadableDocument(
-            f"its text is not {name} (line {line}, byte {error.start}), nor surely of another encoding; save it as "
-            "UTF-8 in an editor, then add it"
+            f"its text is not valid {name} (line {line}, byte {error.start}), and its encoding is unknown; "
+            "save it as UTF-8 in an editor, then add it"
         ) from error
 
 

@@ -49,9 +49,9 @@ def read_stored_image(folder: Path, name: str) -> bytes:
     try:
         data = read_bytes(child(folder, name))
     except OSError as error:
-        raise Damaged("A kept picture is missing", f"{folder / name}: {error.strerror}.", _AGAIN) from error
+        raise Damaged("A stored picture is missing", f"{folder / name}: {error.strerror}.", _AGAIN) from error
     if hashlib.sha256(data).hexdigest() != name.partition(".")[0]:
-        raise Damaged("A kept picture is damaged", f"{folder / name} is not what was kept.", _AGAIN)
+        raise Damaged("A stored picture is damaged", f"{folder / name} was changed or damaged.", _AGAIN)
     return data
 
 
@@ -77,7 +77,7 @@ def scale_to_mode(data: bytes, mode: str, name: str) -> Image:
     return Image(out.getvalue(), "image/png", *picture.size, name)
 
 
-_AGAIN = "Add the file again, or take it from a backup of the workspace."
+_AGAIN = "Add the file again, or restore it from a backup of the workspace."
 
 
 class HitImageFinder:

@@ -1,7 +1,7 @@
 """Render profiles: the cost of a page for each kind of model, and the page modes that it sees unscaled.
 
-The figures are each maker's published arithmetic (see docs/reference/pages.md), not measurements: a server's own counts take
-precedence. A page larger than `most_side` would be scaled down on its way in, and its cells blurred.
+The figures are each maker's published arithmetic (docs/reference/pages.md), not measurements: a server's own counts
+take precedence. A page larger than `most_side` would be scaled down on its way in, and its cells blurred.
 """
 
 import re

@@ -62,8 +62,8 @@ def read_exact(picture: bytes) -> PageReading:
             if _looks_like_a_page((page := _page(ink, cell)).codes):
                 return _doubtful(*text_and_heads(_trimmed(page.codes[page.head :])), None)
     raise NotAPage(
-        "Not a page of ours",
-        "The picture's cells are not those of a Palimpsest page.",
+        "Not a Palimpsest page",
+        "The picture does not have the cells of a Palimpsest page.",
         f"An OCR engine can read other pictures: see `{PROGRAM} recall --help`, --engine.",
     )
 
@@ -114,7 +114,7 @@ def _at_scale(ink: NDArray[np.uint8]) -> Iterator[NDArray[np.uint8]]:
     if not scales:
         sizes = ", ".join(map(str, sorted(_SIDES)))
         raise NotAPage(
-            "Not a page of ours",
+            "Not a Palimpsest page",
             f"The picture is {width}×{height} pixels; a page is square, of {sizes}, or a whole multiple of it.",
             f"An OCR engine can read other pictures: see `{PROGRAM} recall --help`, --engine.",
         )

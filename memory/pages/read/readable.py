@@ -37,8 +37,8 @@ def refuse_for_people(picture: bytes) -> None:
     recalling = own_command("recall", label or "LABEL")
     raise HeaderlessPage(
         "A page for people",
-        f"This is a page for people{f' of “{label}”' if label else ''}, without a header: it is not read back.",
-        f"Recall the archive by its label, whole: {recalling}",
+        f"This is a page for people{f' of “{label}”' if label else ''}, without a header: it cannot be read back.",
+        f"Recall the archive by its label: {recalling}",
     )
 
 

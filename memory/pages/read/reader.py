@@ -94,7 +94,7 @@ def _in_order(data: bytes, ocr: OcrEngine | OpenOcr | None, on_line: OnLine | No
     except NotAPage as error:
         if (engine := _open_engine(ocr)) is None:
             raise _unreadable(error) from error
-        on_stage(f"no page of ours; read by {engine.name}")
+        on_stage(f"not a Palimpsest page; read by {engine.name}")
         return read_by_ocr(data, engine, on_line)
     if best.trust is Trust.EXACT or best.is_settled:
         return best
@@ -104,7 +104,7 @@ def _in_order(data: bytes, ocr: OcrEngine | OpenOcr | None, on_line: OnLine | No
         on_stage(f"read a second time, by {engine.name}")
         return verify_by_ocr(best, data, engine, on_line)
     except PalimpsestError as error:  # a second reader is no condition for the first
-        return best.saying(f"No second reader looked at it: {error.message}")
+        return best.saying(f"Not verified by a second reader: {error.message}")
 
 
 def _by_own_readers(data: bytes, on_stage: OnStage) -> OcrPageText:
@@ -144,7 +144,7 @@ def _differing_lines(text: str, other: str) -> tuple[int, ...]:
 def _altered(lines: Sequence[int]) -> str:
     """The warning about a picture that differs, in pixels, from the page that its hash proves it to be."""
     where = f" in line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines[:12]))}" if lines else ""
-    return f"The picture was altered{where}: its pixels are not the page's. The text is the page's own, by its hash."
+    return f"The picture was altered{where}: its pixels differ from the page. The text is verified by its hash."
 
 
 def _open_engine(ocr: OcrEngine | OpenOcr | None) -> OcrEngine | None:
@@ -180,7 +180,7 @@ def _page_text(reading: PageReading, engine: str) -> OcrPageText:
 
 def _unreadable(error: NotAPage) -> NotAPage:
     """The error of our own readers, with the command that installs an engine for other pictures."""
-    hint = f"An OCR engine reads other pictures, and none is installed: {install_extra('rapidocr')}"
+    hint = f"Other pictures need an OCR engine, and none is installed: {install_extra('rapidocr')}"
     return NotAPage(error.title, error.message, hint)
 
 
@@ -189,7 +189,7 @@ def _bytes(path: Path) -> bytes:
         if data := read_bytes(resolve_path(path), most=_LARGEST_FILE):
             return data
     except FileTooLarge as error:
-        raise NotAPage("Picture too large", f"{path} has more than 64 MB; a page of ours has 0.2 MB.") from error
+        raise NotAPage("Picture too large", f"{path} is larger than 64 MB; a page has 0.2 MB.") from error
     except OSError as error:
         raise NotFound("No such picture", f"{path} cannot be read: {error.strerror}.") from error
-    raise NotAPage("Not a picture", "The file is empty: there is no picture in it.")
+    raise NotAPage("Not a picture", "The file is empty.")

@@ -134,7 +134,7 @@ def decode_grey(picture: bytes) -> NDArray[np.uint8]:
         raise NotAPage(
             "Picture too large",
             f"The picture has more than {MOST_PIXELS:,} pixels; it was not opened.",
-            "A page of ours has 1280×1280 at most: scale it down to that.",
+            "Pages have at most 1280×1280 pixels: scale it down to that.",
         )
     return np.asarray(grey)
 

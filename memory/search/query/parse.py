@@ -71,7 +71,7 @@ def _date_range(since: str | None, until: str | None, now: datetime) -> tuple[da
     start = parse_moment(since, now) if since else None
     end = parse_moment(until, now, end=True) if until else None
     if start and end and start >= end:
-        message = f"{since} to {until} holds no time: it ends before it begins, or as it begins."
+        message = f"{since} to {until} is empty: it ends before or when it starts."
         raise Misuse("Empty date range", message, "Write the earlier date first: 2024-03-01, then 2024-03-31.")
     return start, end
 
@@ -82,9 +82,7 @@ def _around(value: str | None, text: str, now: datetime) -> datetime | str | Non
         return None
     if value.strip().casefold() == BEST:
         if not text.strip():
-            raise Misuse(
-                "Around what?", "--around best needs words to look for.", f"{PROGRAM} search boiler --around best"
-            )
+            raise Misuse("Around what?", "--around best needs a query.", f"{PROGRAM} search boiler --around best")
         return BEST
     try:
         start = parse_moment(value, now)
@@ -97,7 +95,7 @@ def _around(value: str | None, text: str, now: datetime) -> datetime | str | Non
 
 def _filter_values(option: str, values: Sequence[str]) -> tuple[str, ...]:
     if any(not value.strip() for value in values):
-        raise Misuse("Nothing named", f"{option} needs a value.", f"{option} {_EXAMPLES[option]}, for instance.")
+        raise Misuse("Missing value", f"{option} needs a value.", f"For example: {option} {_EXAMPLES[option]}")
     return tuple(values)
 
 
@@ -107,18 +105,16 @@ _EXAMPLES = {"--type": "decision", "--concept": "gotcha", "--file": "http.py", "
 def _unit_interval(option: str, number: float) -> float:
     if 0 <= number <= 1:
         return number
-    raise Misuse("Out of range", f"{option} {number:g} is not between 0 and 1.", f"Use {option} 0.4, for instance.")
+    raise Misuse("Out of range", f"{option} {number:g} is not between 0 and 1.", f"For example: {option} 0.4")
 
 
 def _within(option: str, number: int, most: int, *, least: int = 1) -> int:
     if least <= number <= most:
         return number
-    raise Misuse(
-        "Out of range", f"{option} {number} is not between {least} and {most}.", f"Use {option} 10, for instance."
-    )
+    raise Misuse("Out of range", f"{option} {number} is not between {least} and {most}.", f"For example: {option} 10")
 
 
 def _one_of(option: str, word: str, known: Sequence[str]) -> str:
     if word.casefold() in known:
         return word.casefold()
-    raise Misuse("Unknown word", f"{option} {word} is not known.", f"It can be {', '.join(known)}.")
+    raise Misuse("Unknown value", f"{option} {word} is not known.", f"Possible values: {', '.join(known)}.")

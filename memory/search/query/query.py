@@ -109,7 +109,7 @@ class Hit(Struct, frozen=True, kw_only=True):
     the ids of duplicate hits that were folded into this one, and `repeated` is when the newest of them with this
     origin was said. `superseded_by` is the id of a newer hit that contradicts it. `marks` are spans of the query's
     terms in the snippet, in characters. `parts` are the components of the score, where the query has `explain`.
-    `unverified`: the assistant's own answer that nothing backs. `is_dated` is False where an import named no time.
+    `unverified`: the assistant's own answer that nothing backs. `time` is None if an import named none.
     """
 
     id: str
@@ -135,7 +135,6 @@ class Hit(Struct, frozen=True, kw_only=True):
     marks: tuple[tuple[int, int], ...] = ()
     parts: dict[str, float] = {}
     unverified: bool = False
-    is_dated: bool = True
 
     @property
     def shown_score(self) -> float:

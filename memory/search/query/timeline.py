@@ -150,9 +150,7 @@ def moment_of(target: datetime | Entry | Note) -> datetime:
     if isinstance(target, datetime):
         return target
     if target.time is None:
-        raise Misuse(
-            "No moment", f"The note {target.id} does not say when it was written.", "Search around a moment instead."
-        )
+        raise Misuse("No moment", f"The note {target.id} has no date.", "Search around a time instead.")
     return target.time
 
 
@@ -171,8 +169,9 @@ def timeline_anchor(target: datetime | Entry | Note, notes: Sequence[Note]) -> T
 def _unknown_anchor(around: str) -> NotFound:
     return NotFound(
         "Around what?",
-        f"“{around}” is neither a moment nor the id of an entry, a page or a note, nor the name of an archive.",
-        "--around takes 2026-03-01, 2w, best, and what `recall` takes: an id, MEMORY.md:3, #3, an archive's label.",
+        f"“{around}” is not a time, an id of an entry, page or note, or an archive label.",
+        "--around takes 2026-03-01, 2w, best, or a reference as for `recall`: an id, MEMORY.md:3, #3, an "
+        "archive label.",
     )
 
 

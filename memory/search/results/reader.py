@@ -17,7 +17,7 @@ from memory.hot.note import Note
 from memory.origin import UNVERIFIED_SPEAKER, Origin, origin_of
 from memory.pages.types import EntryText
 from memory.passage_cache import PassageCache
-from memory.records import UNTIMED, Conversation, Entry, EntryKind
+from memory.records import Conversation, Entry, EntryKind
 from memory.search.query.query import KNOWLEDGE, NOTE, Hit, Query
 from memory.search.ranking.retrieve import NewestHits, RankedHit, RankedHits
 from memory.search.results.contradictions import mark_superseded
@@ -170,7 +170,7 @@ class HitReader:
             title=title,
             conversation=entry.conversation,
             speaker=UNVERIFIED_SPEAKER if unverified else entry.said_by,
-            time=entry.time,
+            time=entry.said_at,
             place=spot.cited,
             page=page,
         )
@@ -180,7 +180,7 @@ class HitReader:
             conversation=entry.conversation,
             entry=entry.seq,
             entry_id=entry.id,
-            time=entry.time,
+            time=entry.said_at,
             role="" if is_file else entry.role.value,  # a file has no speaker
             speaker="" if is_file else entry.speaker,
             score=finding.score,
@@ -190,7 +190,6 @@ class HitReader:
             citation=citation,
             trust=Trust.APPROXIMATE if unverified else trust,
             unverified=unverified,
-            is_dated=UNTIMED not in entry.meta,
             origin=origin_of(entry.kind, entry.role, imported=bool(conversation.source), speaker=entry.speaker),
             parts=finding.parts,
         )

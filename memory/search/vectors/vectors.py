@@ -125,7 +125,7 @@ class Vectors:
             return before
         if self.registry.embedder():
             share = now.store.entries / max(self._total(), 1) if now else 0.0
-            self.trouble = f"Vectors are still being made ({min(share, 0.99):.0%}); words alone find until then."
+            self.trouble = f"Vectors are still being made ({min(share, 0.99):.0%}); keyword search only until then."
         return None
 
     def _covers(self, opened: OpenedEmbedder) -> bool:
@@ -144,8 +144,8 @@ class Vectors:
         if not is_known and not store_info.is_same_model(vectors[1], opened.about):
             self._other_models.add(name)
             self.trouble = (
-                "Another model answers under the embedder's name than made the vectors: they are made anew, and words "
-                "alone find until then."
+                "The embedder's name now refers to a different model. Vectors are being "
+                "recomputed; keyword search only until then."
             )
             return None
         with self._lock:
@@ -166,7 +166,7 @@ class Vectors:
         process at a time fills. Raises nothing: failures are in `VectorFillResult.trouble`, finished vectors are kept.
         """
         if not self._filling.acquire(blocking=False):
-            return VectorFillResult(trouble="Vectors are being made already.")
+            return VectorFillResult(trouble="Vectors are already being made.")
         try:
             embedder = self.registry.embedder()
             if embedder is None or self._cold.read_only:
@@ -181,7 +181,7 @@ class Vectors:
                 else:
                     filled = self._fill(embedder, on_progress, _stopper(stop, seconds))
         except LockTimeout:
-            return VectorFillResult(trouble="Another process makes the vectors just now.")
+            return VectorFillResult(trouble="Another process is making the vectors.")
         except (PalimpsestError, OSError) as error:
             hint = error.hint if isinstance(error, PalimpsestError) else ""
             return VectorFillResult(self._made, trouble=self._failed(error), hint=hint)
@@ -266,7 +266,7 @@ class Vectors:
             for store in self.registry.stores():
                 self._sweep(store)
         except OSError as error:
-            self.trouble = f"What was removed is still in {self.registry.root}: {error}."
+            self.trouble = f"Removed text is still in {self.registry.root}: {error}."
 
     def _sweep(self, store: VectorStore) -> None:
         """Purges removed entries from one store. Idempotent: another process may do the same."""

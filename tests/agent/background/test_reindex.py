@@ -41,7 +41,7 @@ def test_stats_and_doctor_say_how_many_are_left(old: Memory, run: Run) -> None:
     assert run("stats", "--workspace", where, "--json").json["to_analyse"] == 250
     assert "250 entries" in run("stats", "--workspace", where).out
     (store,) = [each for each in run_checks(old.workspace, {}) if each.topic == "store"]
-    assert "250 entries are analysed anew" in store.sentence
+    assert "250 entries are being re-indexed" in store.sentence
     old.renewing.run()
     assert run("stats", "--workspace", where, "--json").json["to_analyse"] == 0
     assert "to analyse" not in run("stats", "--workspace", where).out
@@ -63,4 +63,4 @@ async def test_what_is_in_the_way_is_said(old: Memory, monkeypatch: pytest.Monke
     scheduler = Scheduler([job], tmp_path, lambda: False)
     scheduler.schedule([job])
     await scheduler.idle()
-    assert scheduler.status == "older entries not analysed anew: Another program holds it."
+    assert scheduler.status == "older entries not re-indexed: Another program holds it."

@@ -101,6 +101,6 @@ async def test_a_conversation_that_another_window_deleted_is_told_in_plain_words
     await session.background.idle()
     (failed,) = [event for event in events if isinstance(event, TurnFailed)]
     assert failed.message == "It was deleted, in another window or by a command."
-    assert failed.hint == "/new begins another."
+    assert failed.hint == "/new starts a new one."
     assert session.working == ""
     await session.close()

@@ -69,8 +69,8 @@ def test_a_receipt_that_leaves_room_names_the_command_that_gives_it_back(
     monkeypatch.setattr(shrink, "COPYING_S", -1.0)
     deleted = large("conversations", "delete", "big", "--yes")
     assert "smaller on disk" not in deleted.err
-    assert "are free, which new rows fill: `palimpsest retention --shrink` gives them back" in deleted.err
-    assert "`palimpsest retention --shrink` gives them back" in large("retention").err
+    assert "are free for new rows; `palimpsest retention --shrink` returns them" in deleted.err
+    assert "`palimpsest retention --shrink` returns them" in large("retention").err
     database = Workspace(root).database
     before = shrink.size_on_disk(database)
     memory = Memory.open(Workspace(root), SystemClock())
@@ -80,6 +80,6 @@ def test_a_receipt_that_leaves_room_names_the_command_that_gives_it_back(
     done = large("retention", "--shrink", "--json").json
     assert (done["bytes_before"] <= before, done["bytes_after"]) == (True, shrink.size_on_disk(database))
     assert done["bytes_after"] < before - 2**18
-    assert "nothing of it is free" in large("retention", "--shrink").out
+    assert "there is no free space in it" in large("retention", "--shrink").out
     assert large("check").status == 0
     assert large("retention", "--shrink", "--yes").status == 2

@@ -78,7 +78,7 @@ def test_the_chat_says_once_who_is_new_and_which_notes_they_changed(tmp_path: Pa
     assert there.due()
     there.step(lambda: False)
     assert news.take() == (
-        f"A new device writes at {place}: desk ({written.device.id}).",
+        f"New device at {place}: desk ({written.device.id}).",
         "MEMORY.md was changed by desk.",
     )
     desk.talk("Hello")

@@ -100,7 +100,7 @@ def test_a_fault_is_said_once_and_stays_recorded(
     job = SampleJob(memory, CheckSettings(), clock, news)
     run(job)
     (sentence,) = news.take()
-    assert f"What is stored is damaged: entry {name}." in sentence
+    assert f"Stored data is damaged: entry {name}." in sentence
     assert "`palimpsest check --repair` mends" in sentence
     clock.advance(7 * DAY)
     run(job)
@@ -140,8 +140,8 @@ def test_rules_archive_in_the_background_only_where_that_is_switched_on(
     clock.advance(DAY)
     assert run(RetentionJob(memory, RetentionSettings(archive_days=30, background=True), clock, news))
     (sentence,) = news.take()
-    assert sentence.startswith("2 conversations (6 entries) that nobody touched are on ")
-    assert "`/clean --undo` takes it back." in sentence
+    assert sentence.startswith("2 conversations (6 entries) without activity are now on ")
+    assert "`/clean --undo` undoes this." in sentence
     undo(memory)
     assert memory.vault.archives() == []
     assert memory.cold.check() == []
@@ -182,7 +182,7 @@ def test_cleaning_is_proposed_from_a_size_on_and_not_again_for_a_week(
     assert run(job)
     (sentence,) = news.take()
     assert "2 conversations with" in sentence
-    assert "not touched for 30 days" in sentence
+    assert "inactive for 30 days" in sentence
     assert memory.vault.archives() == [], "nothing is done"
     clock.advance(DAY)
     assert run(job)

@@ -121,7 +121,7 @@ def test_a_search_says_why_it_went_by_words_alone(run: Run, said: Says, loopback
     ran = run("search", "boiler")
     assert ran.status == 0
     assert "the boiler" in ran.out
-    assert "Searched by words alone." in ran.err
+    assert "Keyword search only" in ran.err
     assert "no memory left" in ran.err
     assert "no memory left" in run("search", "boiler", "--json").err
     (tmp_path / "many.jsonl").write_text('{"query": "boiler"}\n{"query": "tea"}\n', encoding="utf-8")
@@ -201,7 +201,7 @@ def test_an_embedder_that_changed_under_us_says_why_nothing_is_made(
     config.write_text(f"embed:\n  embedder: openai:m@{loopback.address}/v1\n", encoding="utf-8")
     ran = run("models", "embed")
     assert ran.status == 1
-    assert "The embedder is not in force" in ran.err
+    assert "The embedder is not active" in ran.err
     assert f"`palimpsest trust {root}`" in ran.err
     assert not loopback.posts
 

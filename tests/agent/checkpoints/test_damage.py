@@ -39,7 +39,7 @@ def test_an_unreadable_line_is_counted_and_an_older_turn_is_uncertain(
     flip(two_turns, line)
     history = two_turns.checkpoints.history("c_1")
     assert history.content.unreadable == (line + 1,)
-    assert f"1 line of the journal of checkpoints cannot be read (line {line + 1})" in history.content.damage
+    assert f"1 line of the checkpoint journal cannot be read (line {line + 1})" in history.content.damage
     assert history.is_certain(history.last_turn()) is is_certain
     assert not history.is_certain(())
 

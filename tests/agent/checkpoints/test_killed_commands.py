@@ -38,7 +38,7 @@ def test_what_a_command_changed_whose_session_was_killed_is_undone(project: Proj
     project.write("a", b"x = 2\n")
     running.lock.release()
     other = Checkpoints(project.state, SystemClock(), (project.folder,))
-    assert other.take_notices() == ("A command was cut off with its session; /undo takes back what it changed in a.",)
+    assert other.take_notices() == ("A command was cut off with its session; /undo undoes its changes to a.",)
     assert list((project.state / "commands").iterdir()) == []
     assert project.undo().plan.conflicts == ()
     assert project.files() == {"a": b"x=1\n"}

@@ -51,4 +51,4 @@ def test_a_text_that_is_saved_late_is_kept_of_each_of_many_files(project: Projec
         file.write(b"late %d\n" % number)
         file.close()
     kept = project.checkpoints.take_notices()
-    assert len(kept) == len(names) and all("was saved at the moment a tool changed it" in notice for notice in kept)
+    assert len(kept) == len(names) and all("was saved while a tool was changing it" in notice for notice in kept)

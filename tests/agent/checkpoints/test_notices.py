@@ -45,7 +45,7 @@ def test_a_late_save_that_is_found_at_the_end_is_given_by_the_next_session(proje
     project.checkpoints.close()
     other = Checkpoints(project.state, SystemClock())
     [notice] = other.take_notices()
-    assert "a was saved at the moment a tool changed it" in notice
+    assert "a was saved while a tool was changing it" in notice
     assert Path(notice.rpartition(" is ")[2].rstrip(".")).read_bytes() == b"mine\n"
     assert other.take_notices() == Checkpoints(project.state, SystemClock()).take_notices() == ()
 
@@ -91,7 +91,7 @@ async def test_a_run_without_a_screen_says_it_at_its_end(
             editor.write(b"mine\n")
             editor.flush()
             assert capsys.readouterr().err == ""
-    assert "a was saved at the moment a tool changed it" in capsys.readouterr().err
+    assert "a was saved while a tool was changing it" in capsys.readouterr().err
 
 
 async def test_a_session_that_opens_clears_up_after_one_that_was_killed_and_names_five_files(

@@ -83,7 +83,7 @@ def test_a_conflict_leaves_the_file_and_keeps_the_other_version_beside(project: 
     project.write("a", b"mine\n")
     restored = project.undo()
     assert project.files() == {"a": b"mine\n", "b": b"1\n"}
-    assert project.problems(restored) == {"a": "was changed since in the same lines"}
+    assert project.problems(restored) == {"a": "was changed since, in the same lines"}
     [(path, place)] = restored.kept
     assert (path, place.read_bytes()) == (project.folder / "a", b"1\n")
     assert place.is_relative_to(project.state)
@@ -160,7 +160,7 @@ def test_a_file_in_place_of_a_folder_is_a_conflict_of_the_files_below_alone(proj
     project.tool(d__a=None, b=b"2\n")
     (project.folder / "d").rmdir()
     project.write("d", b"mine\n")
-    assert project.problems(project.undo()) == {"d/a": "would be below a file that is there now"}
+    assert project.problems(project.undo()) == {"d/a": "would be below a path that is now a file"}
     assert project.files() == {"b": b"1\n", "d": b"mine\n"}
 
 
@@ -185,8 +185,8 @@ def test_a_version_that_cannot_be_kept_beside_is_said_with_what_was_restored(
     ("before", "after", "now", "problem"),
     [
         (b"1\n", b"2\n", None, "was deleted since"),
-        (b"1\n", None, b"mine\n", "was made anew since it was deleted"),
-        (None, b"2\n", b"mine\n", "was made by a tool and changed since"),
+        (b"1\n", None, b"mine\n", "was created again after it was deleted"),
+        (None, b"2\n", b"mine\n", "was created by a tool and changed since"),
         (b"\0a\n", b"\0b\n", b"\0c\n", "is not text and was changed since"),
     ],
 )
@@ -257,7 +257,7 @@ def test_files_outside_of_the_project_folders_are_left(project: ProjectWithTools
     project.tool(a=b"1\n")
     records = project.checkpoints.history("c_1").last_turn()
     restored = restore(project.checkpoints, records, CheckpointKind.UNDO, (project.folder.parent / "other",))
-    assert project.problems(restored) == {"a": "is not in the project folders of now"}
+    assert project.problems(restored) == {"a": "is not in the current project folders"}
     assert project.files() == {"a": b"1\n"}
 
 

@@ -88,7 +88,7 @@ def test_a_damaged_entry_is_named_and_stays_and_the_others_leave(run: Run, old: 
     assert "h1 of “harbour” is damaged" in tried.err
     done = run("archive", "--growing", "--older-than", "30d")
     assert done.status == 1
-    assert "h1 of “harbour” is damaged: kept in the store" in done.err
+    assert "h1 of “harbour” is damaged: not archived" in done.err
     assert "3 entries of 2 conversations left" in done.err
     assert in_the_store(old) == {"h1"}
     assert dict(exact_texts(old)) == {name: words(name) for name in IDS if name != "h1"}
@@ -98,7 +98,7 @@ def test_a_conversation_whose_row_is_damaged_stays_whole(run: Run, old: Workspac
     changed(old, "UPDATE conversations SET created_ms = created_ms + 1 WHERE id = 'harbour'")
     done = run("archive", "--growing", "--older-than", "30d", "--json")
     assert done.status == 1
-    assert "Conversation harbour is damaged and stays" in done.err
+    assert "Conversation harbour is damaged and was not archived" in done.err
     assert in_the_store(old) == {"h0", "h1", "h2"}
     harbour = next(one for one in done.json["conversations"] if one["conversation"] == "harbour")
     assert harbour["spared"] == "its row is damaged"

@@ -76,7 +76,7 @@ def test_a_preview_does_not_read_a_file_that_would_be_asked_about(
 ) -> None:
     outside = tmp_path_factory.mktemp("elsewhere") / "密钥.txt"
     outside.write_text("not for everybody", encoding="utf-8")
-    asked = f"{outside} is outside the project: sending this would ask about it first. It was not read for this."
+    asked = f"{outside} is outside the project and was not read here. Sending the message asks for it first."
     for shown in (run("context", f"read @{outside}"), run("-p", f"/context read @{outside}")):
         assert asked in shown.out + shown.err
         assert "not for everybody" not in shown.out

@@ -48,9 +48,9 @@ def test_the_words_for_a_person(run: Run, bare: Run, place: Path, tmp_path: Path
     assert "new pieces" in run("backup", str(place)).out
     assert "0 new pieces" in run("backup", "create", "--keep", "1").out, "the last place is taken"
     assert len(bare("backup", "list", str(place)).out.splitlines()) == 2
-    assert "All is well" in bare("backup", "check", str(place)).err
+    assert "No damage found" in bare("backup", "check", str(place)).err
     said = bare("backup", "restore", str(place), str(tmp_path / "again"))
-    assert "each read back and compared" in said.out
+    assert "all verified" in said.out
     assert "all is well" in said.err
     assert "--trust" in said.err
 
@@ -62,7 +62,7 @@ def test_a_snapshot_from_the_future_is_named_and_goes_first(
         patched.setattr("agent.cli.backup.SystemClock", lambda: FakeClock(datetime(2999, 1, 1, tzinfo=UTC)))
         ahead = run("backup", str(place), "--json").json["snapshot"]["id"]
     said = run("backup", str(place))
-    assert f"{ahead} bears a later date than this snapshot" in said.err
+    assert f"{ahead} is dated later than this snapshot" in said.err
     made = run("backup", str(place), "--keep", "1", "--json").json
     assert (made["dated_later"], made["removed"]["snapshots"]) == ([ahead], 2)
     assert [path.stem for path in place.glob("*.snapshot")] == [made["snapshot"]["id"]]
@@ -82,10 +82,10 @@ def test_a_restore_passes_over_a_snapshot_from_the_future_and_says_how_to_take_i
         patched.setattr("agent.cli.backup.SystemClock", lambda: FakeClock(datetime(2999, 1, 1, tzinfo=UTC)))
         ahead = run("backup", str(place), "--json").json["snapshot"]["id"]
     taken, said = restored("only ones from the future")
-    assert (taken, "All snapshots bear dates in the future" in said) == (ahead, True)
+    assert (taken, "All snapshots are dated in the future:" in said) == (ahead, True)
     now = run("backup", str(place), "--json").json["snapshot"]["id"]
-    taken, said = restored("the newest until now")
-    assert (taken, f"{first}, {ahead} bear dates in the future" in said) == (now, True)
+    taken, said = restored("the newest up to now")
+    assert (taken, f"{first}, {ahead} All snapshots are dated in the future:" in said) == (now, True)
     assert f"`--at {ahead}`" in said
     taken, said = restored("named", "--at", ahead)
     assert (taken, "future" in said) == (ahead, False)

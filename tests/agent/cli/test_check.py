@@ -57,7 +57,7 @@ def damage_beyond_parity(root: Path) -> Path:
 def test_a_sound_workspace_is_said_to_be_sound(kept: Run) -> None:
     ran = kept("check", "--json")
     assert (ran.status, ran.json["sound"], ran.json["problems"], ran.json["mended"]) == (0, True, [], [])
-    assert "All is well" in kept("check").err
+    assert "All is intact" in kept("check").err
 
 
 def test_a_check_alone_changes_nothing_and_says_what_mends(kept: Run, root: Path) -> None:
@@ -153,7 +153,7 @@ def test_the_pages_of_a_damaged_frame_are_one_line(run: Run, root: Path, cold_pa
     ran = run("check")
     assert ran.status == 1
     assert len(ran.out.splitlines()) == 2
-    assert "Its parity restores it, to the last bit" in ran.out
+    assert "It can be restored from parity data:" in ran.out
     assert f"64 pages cannot be read: {numbered('page', [page.number for page in damaged])} of “log”." in ran.out
     (pack, pages) = run("check", "--json").json["problems"]
     assert (pack["what"], pack["where"], pack["pages"]) == ("pack", file.name, [])
@@ -163,7 +163,7 @@ def test_the_pages_of_a_damaged_frame_are_one_line(run: Run, root: Path, cold_pa
         sorted(page.id for page in damaged),
     )
     mended = run("check", "--repair")
-    assert (mended.status, "mended by its parity" in mended.out) == (0, True)
+    assert (mended.status, "repaired from parity data," in mended.out) == (0, True)
     assert run("check").status == 0
 
 
@@ -173,7 +173,7 @@ def test_lost_pages_of_a_frame_are_one_line_too(run: Run, root: Path, cold_pack:
     parity = file.with_suffix(".parity")
     whole = parity.read_bytes()
     parity.write_bytes(bytes(len(whole)))
-    assert "cannot be used" in run("check").out or "More of it is damaged" in run("check").out
+    assert "cannot be used" in run("check").out or "Too much of it is damaged" in run("check").out
     parity.unlink()
     body = file.read_bytes()
     file.write_bytes(body[:16] + bytes(400) + body[416:])  # so that no page before the flipped bit can be salvaged
@@ -203,9 +203,9 @@ def changed_file(run: Run, root: Path, tmp_path: Path) -> Run:
 @pytest.mark.parametrize(
     ("what", "where", "words"),
     [
-        ("flipped", "journal.jsonl", "1 line of the journal of checkpoints cannot be read (line 3)"),
-        ("garbage", "journal.jsonl", "1 line of the journal of checkpoints cannot be read (line 1)"),
-        ("no journal", "journal.jsonl", "It is not there, though versions of files are."),
+        ("flipped", "journal.jsonl", "1 line of the checkpoint journal cannot be read (line 3)"),
+        ("garbage", "journal.jsonl", "1 line of the checkpoint journal cannot be read (line 1)"),
+        ("no journal", "journal.jsonl", "It is missing, although file versions exist."),
         ("flipped blob", "blobs", "It is a version of a, which cannot be undone past it."),
         ("missing blob", "blobs", "It is a version of a, which cannot be undone past it."),
         ("a file", "checkpoints", "It is not a folder"),
@@ -236,7 +236,7 @@ def test_damage_of_the_checkpoints_is_found(changed_file: Run, root: Path, what:
         True,
         True,
     ), problem
-    assert "All is well" not in changed_file("check").err
+    assert "All is intact" not in changed_file("check").err
 
 
 def test_a_repair_sets_unreadable_lines_of_the_journal_aside(changed_file: Run, root: Path) -> None:
@@ -246,7 +246,7 @@ def test_a_repair_sets_unreadable_lines_of_the_journal_aside(changed_file: Run, 
     journal.write_bytes(damaged)
     ran = changed_file("check", "--repair", "--json")
     assert (ran.status, ran.json["problems"]) == (1, [])
-    assert "1 line of the journal of checkpoints" in ran.json["lost"][0]
+    assert "1 line of the checkpoint journal" in ran.json["lost"][0]
     assert (Path(ran.json["kept_at"]) / "journal.jsonl").read_bytes() == damaged
     assert journal.read_bytes() == first + second
     assert changed_file("check").status == 0
@@ -324,9 +324,9 @@ def test_a_damaged_version_that_nothing_mends_is_said_by_the_repair_and_after_it
             lines = manifest.read_bytes().splitlines(keepends=True)
             manifest.write_bytes(b"".join([lines[0].replace(b"path", b"pbth"), *lines[1:]]))
     (problem,) = versioned("check", "--json").json["problems"]
-    assert "What is stored is damaged: " in versioned("-p", "/status").out
+    assert "Stored data is damaged: " in versioned("-p", "/status").out
     ran = versioned("check", "--repair")
-    assert (ran.status, f"lost: {problem['message']}" in ran.out, "All is well" in ran.err) == (1, True, False)
+    assert (ran.status, f"lost: {problem['message']}" in ran.out, "All is intact" in ran.err) == (1, True, False)
     assert "mended: " not in ran.out, "the file holds another text now"
     after = versioned("check")
     assert (after.status, after.out) == (0, "")
@@ -337,7 +337,7 @@ def test_a_damaged_version_that_nothing_mends_is_said_by_the_repair_and_after_it
     assert versioned("check", "--repair").status == 0
     assert "1 version is lost since" in versioned("memory", "log").err
     assert "1 version is lost since" in versioned("-p", "/memory log").out
-    assert "What is stored is damaged: " not in versioned("-p", "/status").out
+    assert "Stored data is damaged: " not in versioned("-p", "/status").out
 
 
 def test_a_lost_version_is_whole_again_with_its_bytes_and_new_damage_is_a_problem(versioned: Run, root: Path) -> None:

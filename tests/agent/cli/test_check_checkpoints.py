@@ -11,7 +11,7 @@ from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from tests.agent.conftest import Run
 
-EMPTY = "It is empty, though changes of files were in it"
+EMPTY = "although it contained file changes:"
 
 
 def change(root: Path, project: Path, *texts: bytes, path: str = "a") -> Checkpoints:
@@ -44,7 +44,7 @@ def test_an_emptied_journal_is_named_and_a_repair_takes_it_up(
 ) -> None:
     journal.write_bytes(b"")
     named = run("check")
-    assert (named.status, EMPTY in named.out, "All is well" in named.err) == (1, True, False), named.out
+    assert (named.status, EMPTY in named.out, "All is intact" in named.err) == (1, True, False), named.out
     repaired = run("check", "--repair")
     assert (repaired.status, repaired.out.count(EMPTY)) == (1, 1)
     assert run("check").status == 0
@@ -56,7 +56,7 @@ def test_an_emptied_journal_is_named_and_a_repair_takes_it_up(
 def test_a_journal_that_is_gone_with_its_versions_is_named(run: Run, journal: Path) -> None:
     journal.unlink()
     shutil.rmtree(journal.parent / "blobs")
-    assert "journal.jsonl: It is not there any more." in run("check").out
+    assert "journal.jsonl: It no longer exists." in run("check").out
     assert run("check", "--repair").status == 1
     assert run("check").status == 0
 

@@ -218,7 +218,7 @@ def test_tools_work_in_the_folders_of_add_dir_too(run: Run, tmp_path: Path, monk
 def test_a_folder_that_is_not_there_cannot_be_added(run: Run) -> None:
     refused = run("-p", "hm?", "--add-dir", "nowhere")
     assert refused.status == 2
-    assert "no such folder" in refused.err
+    assert "folder not found" in refused.err
 
 
 def test_the_chat_begins_with_the_mode_and_the_rules_of_the_command_line(

@@ -23,7 +23,7 @@ def kept(run: Run, tmp_path: Path) -> Run:
 def test_it_says_that_the_text_is_not_to_the_byte(kept: Run) -> None:
     done = kept("recall", "odd")
     assert done.status == 0
-    assert "Not shown to the byte: 3 control or hidden characters are a sign here." in done.err
+    assert "Not shown exactly: 3 control or hidden characters are replaced by a symbol." in done.err
     assert "--raw" in done.err
     assert "\x1b" not in done.out
     assert "␛]52" in done.out
@@ -32,7 +32,7 @@ def test_it_says_that_the_text_is_not_to_the_byte(kept: Run) -> None:
 def test_raw_and_json_give_every_byte_and_do_not_say_so(kept: Run) -> None:
     raw = kept("recall", "odd", "--raw")
     assert raw.raw == HOSTILE.encode()
-    assert "Not shown to the byte" not in raw.err
+    assert "Not shown exactly:" not in raw.err
     assert kept("recall", "odd", "--json").json["hits"][0]["text"] == HOSTILE
 
 
@@ -42,4 +42,4 @@ def test_a_text_that_is_shown_to_the_byte_says_nothing(kept: Run) -> None:
 
 def test_the_chat_says_it_too(kept: Run) -> None:
     said = kept("-p", "/recall odd")
-    assert "Not shown to the byte: 3 control or hidden characters" in said.out
+    assert "Not shown exactly: 3 control or hidden characters" in said.out

@@ -49,7 +49,7 @@ def test_what_a_kill_left_is_told_by_check_and_finished_by_deleting_again(
     said = talked("check")
     assert said.status == 1
     assert "is not finished" in said.out
-    assert "All is well" not in said.out + said.err
+    assert "All is intact" not in said.out + said.err
     assert talked("conversations", "delete", "harbour", "--yes").status == 0
     assert talked("check").status == 0
     assert len(list((root / ".palimpsest" / "packs").glob("*.pages"))) == 1

@@ -17,7 +17,7 @@ from tests.agent.headless.tool_answers import tool_call
 from tests.agent.sessions import open_session, turn
 from tests.loopback import Loopback, chat
 
-DELETED = "and the list reaches to 0: older versions were deleted with it."
+DELETED = "but the list ends at 0: versions were deleted."
 
 
 @pytest.fixture

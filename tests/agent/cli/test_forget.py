@@ -43,7 +43,7 @@ def test_it_must_be_confirmed_and_one_thing_is_named(run: Run) -> None:
     assert run("forget", "x", "--yes").status == 2
     assert "Too general" in run("forget", "conversation", "--yes").err
     nothing = run("forget", "zqnowhere", "--yes")
-    assert (nothing.status, "nothing holds these words" in nothing.err) == (1, True)
+    assert (nothing.status, "nothing contains this text" in nothing.err) == (1, True)
     assert run("forget", "e_0000000000ab", "--yes").status == 1
     as_json = run("forget", "zqnowhere", "--yes", "--json")
     assert (as_json.status, as_json.json["error"]["code"]) == (1, "nothing_to_forget")
@@ -163,12 +163,12 @@ def test_the_id_of_an_imported_conversation_is_named_with_what_forgets_all_of_it
     run: Run, root: Path, tmp_path: Path
 ) -> None:
     imported(run, tmp_path, {"conversation": "zqday", "text": "On the beach."}, {"conversation": "c1", "text": STAYS})
-    sentence = "The conversation of the id {} has 1 entry: `palimpsest forget --conversation {}` forgets all of it."
+    sentence = "The conversation with the id {} has 1 entry: `palimpsest forget --conversation {}` deletes all of it."
     refused = run("forget", "c1", "--yes")
     assert refused.status == 1
     assert sentence.format("c1", "c1") in " ".join(refused.err.split())
     assert sentence.format("zqday", "zqday") in run("forget", "zqday", "--dry-run").out
-    assert "forgets all of it" not in run("forget", "beach", "--dry-run").out
+    assert "deletes all of it" not in run("forget", "beach", "--dry-run").out
     assert "”, 1 entry\n" in run("forget", "--conversation", "c1", "--dry-run").out
     assert run("forget", "--conversation", "c1", "--yes").status == 0
     assert places_of(root, [STAYS]) == {}

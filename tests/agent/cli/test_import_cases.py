@@ -1,5 +1,8 @@
 """Session files that users reported: what they typed is found, and what is left out is counted."""
 
+import json
+import zipfile
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -134,3 +137,105 @@ def test_an_editor_s_context_and_the_app_s_messages_in_codex(run: Run, root: Pat
         ("hologram", "unknown"): 1,
     }
     assert "1 unknown (hologram 1, first at line 8)" in run("import", file).out
+
+
+def searched(run: Run, query: str) -> list[dict[str, Any]]:
+    return run("search", query, "--json").json["hits"]
+
+
+def test_documents_and_files_of_a_claude_export(run: Run, root: Path, tmp_path: Path) -> None:
+    artifact = {"id": "plan", "type": "text/markdown", "title": "Pruning plan", "command": "create"}
+    artifact["content"] = "# Pruning plan\nCut the medlar back to eleven spurs in February."
+    rota = {"path": "/mnt/user-data/outputs/rota.md", "file_text": "Watering rota: Tuesdays the figs."}
+    paste = {"file_name": "paste.txt", "extracted_content": "The well gives forty litres an hour."}
+    contents: list[tuple[str, list[Any], dict[str, Any]]] = [
+        ("human", [text("Write the pruning plan")], {}),
+        (
+            "assistant",
+            [text("Here it is."), {"type": "tool_use", "name": "artifacts", "input": artifact}, text("Add dates?")],
+            {},
+        ),
+        ("human", [], {"files": [{"file_name": "soil-2026.pdf"}]}),
+        ("human", [text("")], {"attachments": [paste]}),
+        ("assistant", [{"type": "tool_use", "name": "create_file", "input": rota}], {}),
+    ]
+    messages = [
+        {"uuid": f"m{number}", "sender": sender, "text": "", "content": blocks, "created_at": f"{AT}{number}Z"} | more
+        for number, (sender, blocks, more) in enumerate(contents)
+    ]
+    export = tmp_path / "data-2026.zip"
+    docs = [{"filename": "layout.md", "content": "Row nine holds the mulberries."}]
+    project = {"name": "Orchard", "prompt_template": "Always answer in metres.", "docs": docs}
+    with zipfile.ZipFile(export, "w") as archive:
+        talk = {"uuid": "c-1", "name": "Orchard plan", "chat_messages": messages}
+        archive.writestr("conversations.json", json.dumps([talk]))
+        archive.writestr("users.json", "[]")
+        archive.writestr("projects.json", json.dumps([project]))
+        archive.writestr("memories.json", json.dumps([{"conversations_memory": "She keeps bees on the east slope."}]))
+    imported = run("import", str(export))
+    assert imported.status == 0 and "5 entries" in imported.out
+    assert "projects.json 1" in imported.out and "memories.json 1" in imported.out
+    assert branch_of(run, "c-1") == [
+        ("user", "Write the pruning plan"),
+        ("assistant", f"Here it is.\n\n[artifact: Pruning plan]\n{artifact['content']}\n\nAdd dates?"),
+        ("user", "[file: soil-2026.pdf]"),
+        ("user", "[attachment: paste.txt]\nThe well gives forty litres an hour."),
+        ("assistant", "[file: /mnt/user-data/outputs/rota.md]\nWatering rota: Tuesdays the figs."),
+    ]
+    for query in ("medlar eleven spurs", "forty litres", "soil-2026.pdf", "watering rota figs"):
+        assert searched(run, query), query
+    assert "--knowledge" in imported.out and not run("knowledge", "list", "--json").json["memories"]
+    again = run("import", str(export), "--knowledge", "--json")
+    assert (again.status, again.json["already"], again.json["knowledge"]) == (0, 5, 3)
+    for query in ("mulberries row nine", "bees east slope", "answer in metres"):
+        assert searched(run, query), query
+    run("import", str(export), "--knowledge")
+    assert len(run("knowledge", "list", "--json").json["memories"]) == 3, "the same text is the same file"
+
+
+def node(id_: str, parent: str | None, role: str, words: str, **more: Any) -> dict[str, Any]:
+    message = {"author": {"role": role}, "content": {"content_type": "text", "parts": [words]}, "create_time": None}
+    return {"id": id_, "parent": parent, "children": [], "message": message | more}
+
+
+def test_a_chatgpt_export_without_dates_and_with_a_canvas(run: Run, root: Path, tmp_path: Path) -> None:
+    undated = {
+        "title": "Tide tables",
+        "create_time": None,
+        "conversation_id": "g-1",
+        "current_node": "n2",
+        "mapping": {
+            "n1": node("n1", None, "user", "When is high water at the quay?") | {"children": ["n2"]},
+            "n2": node("n2", "n1", "assistant", "At ten past six."),
+        },
+    }
+    content = {"name": "Log", "type": "document", "content": "Sighted two porpoises off the headland."}
+    code = {"content_type": "code", "language": "json", "text": json.dumps(content)}
+    written = node("k2", "k1", "assistant", "", recipient="canmore.create_textdoc", content=code)
+    tool = {"role": "tool", "name": "canmore.create_textdoc"}
+    answer = node("k3", "k2", "tool", "Successfully created text document", author=tool)
+    canvas = {
+        "title": "Canvas",
+        "create_time": 1780000000.0,
+        "conversation_id": "g-2",
+        "current_node": "k3",
+        "mapping": {
+            "k1": node("k1", None, "user", "Draft the logbook entry") | {"children": ["k2"]},
+            "k2": written | {"children": ["k3"]},
+            "k3": answer,
+        },
+    }
+    export = tmp_path / "conversations.json"
+    export.write_text(json.dumps([undated, canvas]))
+    assert run("import", str(export)).status == 0
+    assert branch_of(run, "g-2") == [
+        ("user", "Draft the logbook entry"),
+        ("assistant", "[canvas: Log]\nSighted two porpoises off the headland."),
+    ]
+    today = datetime.now(UTC).strftime("%Y-%m-%d")
+    hits = {hit["entry"]: hit for hit in searched(run, "high water at the quay")}
+    assert hits["n1"]["time"] is None and today not in hits["n1"]["citation"]
+    assert searched(run, "porpoises off the headland")[0]["time"].startswith("2026-05-28")
+    assert today not in run("search", "high water at the quay").out
+    markdown = run("export", "g-1", "--to", "markdown").out
+    assert "high water" in markdown and f"user · {today}" not in markdown

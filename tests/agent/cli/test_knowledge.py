@@ -63,7 +63,7 @@ def test_the_answers_json_lists_its_sources_with_their_places(run: Run, notes: P
 def test_nothing_known_is_told(run: Run) -> None:
     said = run("-p", "--knowledge", "volcanoes of Iceland")
     assert said.status == 0
-    assert "Nothing that was added has anything on this." in said.err
+    assert "No results in knowledge" in said.err
     assert run("--knowledge").status == 2
 
 
@@ -198,7 +198,7 @@ def test_the_view_is_never_fuller_than_full(run: Run, notes: Path, monkeypatch: 
     assert figures["tokens_of_all"] > 1000
     said = run("knowledge", "stats")
     assert "384 of 400 vision tokens" in said.out
-    assert f"All that may be asked for has {figures['tokens_of_all']:,}." in said.err
+    assert f"All knowledge together has {figures['tokens_of_all']:,}." in said.err
     monkeypatch.setenv("PALIMPSEST_KNOWLEDGE_MAX_VISION_TOKENS", "10")  # not one page
     assert run("knowledge", "stats", "--json").json["utilisation"] == 0.0
 
@@ -208,8 +208,8 @@ def test_older_encodings_are_read_and_told_together(run: Run, notes: Path) -> No
         (notes / name).write_bytes(f"{name}：会议定于三月十二日在上海举行。\n".encode("gbk"))
     (notes / "c.txt").write_bytes("совещание".encode("koi8_r"))
     said = run("knowledge", "add", "notes")
-    assert "Read as GB18030, for it is not UTF-8: notes/a.txt, notes/b.txt." in said.err
-    assert "notes/c.txt: its text is not UTF-8 (line 1, byte 0), nor surely of another encoding; save it" in said.err
+    assert "Read as GB18030, because it is not UTF-8: notes/a.txt, notes/b.txt." in said.err
+    assert "notes/c.txt: its text is not valid UTF-8 (line 1, byte 0), and its encoding is unknown; save it" in said.err
     assert run("knowledge", "show", "a.txt").raw.decode() == "a.txt：会议定于三月十二日在上海举行。\n"
 
 
@@ -244,7 +244,7 @@ def test_what_left_the_view_is_told_with_the_budget() -> None:
         "Out of view now, because the budget is 400 vision tokens: a, c.",
         "Shown smaller now, because the budget is 400 vision tokens: b.",
         "In view again, or larger: d.",
-        "Nothing is lost: search and recall have all of it.",
+        "Search and recall still find all of it.",
     ]
 
 
@@ -265,7 +265,7 @@ def test_categories_are_given_by_hand(run: Run, notes: Path) -> None:
 
 
 def test_the_slash_command_adds_lists_and_weighs(run: Run, notes: Path) -> None:
-    assert "Nothing was added yet" in run("-p", "/knowledge").out
+    assert "No files added yet" in run("-p", "/knowledge").out
     assert "3 added." in run("-p", f"/knowledge add '{notes}'").out
     assert "| notes/transformers.md | 5 |" in run("-p", "/knowledge list").out
     assert "1 files now" in run("-p", "/knowledge importance *.md 7").out
@@ -281,4 +281,4 @@ def test_search_finds_knowledge_alone_where_asked(run: Run, notes: Path) -> None
     assert [(hit["kind"], hit["role"], hit["speaker"]) for hit in hits] == [("knowledge", None, None)]  # nobody said it
     line = next(line for line in run("search", "attention").out.splitlines() if "transformers.md" in line)
     assert "user" not in line
-    assert "knowledge (a file" in " ".join(run("search", "--help").out.split())
+    assert "knowledge (added files)," in " ".join(run("search", "--help").out.split())

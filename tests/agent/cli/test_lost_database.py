@@ -112,7 +112,7 @@ def test_a_folder_in_the_place_of_the_database_is_called_one(run: Run, root: Pat
 def test_the_note_of_a_missing_copy_says_which_turn_writes_it_anew(run: Run, root: Path, conversation: str) -> None:
     (mirror,) = (root / "conversations").glob("*.md")
     mirror.unlink()
-    assert "as the next turn in its conversation does" in run("check").err
+    assert "as does the next turn in the conversation" in run("check").err
     run("-p", "hello")
     assert not mirror.exists(), "it was a turn in another conversation"
     run("-p", "hello", "-r", conversation)

@@ -58,7 +58,7 @@ def test_a_lost_conversation_is_named_and_comes_back_from_its_mirror(
     lose(root)
     checked = run("check")
     assert checked.status == 1
-    assert f"conversations/{mirror.name}: It tells of 9 entries that are not in the database." in checked.out
+    assert f"conversations/{mirror.name}: It contains 9 entries that are not in the database." in checked.out
 
     ran = run("check", "--repair")
     assert (ran.status, "9 entries" in ran.out) == (0, True)
@@ -148,7 +148,7 @@ def test_a_lost_page_s_entry_comes_back_from_the_mirror_to_the_letter(
         parity.unlink()
     ran = run("check", "--repair")
     assert ran.status == 0, ran.out
-    assert "came back from where it also stands" in ran.out
+    assert "restored from another copy" in ran.out
     assert exported(run) == mirrored
 
 

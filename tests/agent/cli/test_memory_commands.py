@@ -324,7 +324,12 @@ def test_doctor_says_what_is_there(talk: Run) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes as files are POSIX")
 def test_what_cannot_be_imported_is_called_what_it_is(run: Run, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
-    for path, word in ((tmp_path, "a folder"), (tmp_path / "fifo", "a pipe"), (Path("/dev/null"), "a device")):
+    (tmp_path / "empty").mkdir()
+    for path, word in (
+        (tmp_path / "empty", "holds no file"),
+        (tmp_path / "fifo", "a pipe"),
+        (Path("/dev/null"), "a device"),
+    ):
         said = run("import", str(path))
         assert said.status == 2
         assert word in said.err

@@ -29,7 +29,7 @@ def test_files_of_the_project_that_were_edited_since_are_in_the_log(run: Run, ro
     edit(root, "Be brief.\n", "AGENTS.md")
     assert run("memory", "log", "AGENTS.md", "--json").json["versions"][0]["reason"] in {
         "by hand",
-        "found when the versions began",
+        "found when versions were first saved",
     }
 
 
@@ -48,7 +48,7 @@ def test_a_version_is_shown_and_restored(run: Run, root: Path) -> None:
     edit(root, "- later\n")
     assert run("memory", "show", str(number), "--raw").out.encode() == old
     said = run("memory", "restore", str(number))
-    assert f"is as in version {number} again" in said.out
+    assert f"is restored to version {number} again" in said.out
     assert (root / "MEMORY.md").read_bytes() == old
     assert "later" in run("memory", "show", str(numbers(run, "MEMORY.md")[1])).out
     assert "already" in run("memory", "restore", str(number)).out
@@ -72,7 +72,7 @@ def test_versions_of_two_files_are_not_compared(run: Run, root: Path) -> None:
 def test_without_a_models_change_there_is_nothing_to_undo(run: Run) -> None:
     run("remember", "one")
     nothing = run("memory", "undo")
-    assert (nothing.status, nothing.out, "No model has changed" in nothing.err) == (1, "", True)
+    assert (nothing.status, nothing.out, "No changes by a model are left to undo" in nothing.err) == (1, "", True)
     nothing = run("memory", "undo", "--json")
     assert (nothing.status, nothing.json["version"]) == (1, None), "as `retention --undo`"
     by_hand = run("memory", "undo", str(numbers(run, "MEMORY.md")[0]))

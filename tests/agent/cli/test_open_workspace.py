@@ -60,7 +60,7 @@ def test_a_setting_of_the_screen_is_yours_where_there_is_no_workspace(bare: Run,
     missing = bare("config", "set", "screen.vim_keys", "true", "--workspace", str(tmp_path / "here"), "--json")
     assert missing.json["error"]["code"] == "no_workspace", "a workspace that is named is meant"
     other = bare("config", "set", "context.reserve", "700", "--json")
-    assert "--user sets it for all your workspaces" in other.json["error"]["hint"]
+    assert "--user sets it for all workspaces" in other.json["error"]["hint"]
 
 
 def test_the_workspace_in_the_home_is_read_where_there_is_none_here(bare: Run) -> None:
@@ -103,17 +103,17 @@ def test_a_workspace_that_cannot_be_written_to_is_read(
 def test_a_lost_database_is_told_loudly_as_long_as_its_packs_are_unknown(run: Run, root: Path, tmp_path: Path) -> None:
     (tmp_path / "owl.txt").write_text("The owl sleeps in the barn.")
     run("archive", str(tmp_path / "owl.txt"))
-    assert run("search", "owl").err.count("knows none of them") == 0
+    assert run("search", "owl").err.count("does not contain them:") == 0
     for path in (root / ".palimpsest").glob("cold.db*"):
         if path.is_file():
             path.unlink()
     for words in (("search", "owl"), ("-p", "hello"), ("search", "owl")):
         said = run(*words)
-        assert "1 pack of archived pages stands" in said.err
+        assert "1 pack of archived pages is" in said.err
     checked = run("check", "--json")
     assert checked.status == 1
     (problem,) = checked.json["problems"]
-    assert "27 characters of text that this index does not know" in problem["message"]
+    assert "27 characters of text that are not in the index" in problem["message"]
     assert "Nothing is missing" not in problem["message"]
 
 

@@ -2,10 +2,9 @@
 
 import pytest
 
-from agent.cli.import_ import summary
 from agent.cli.launch import LaunchOptions
 from agent.doctor import doctor
-from agent.importers.report import ImportReport
+from agent.importers.report import ImportReport, summary
 from foundation.install_hints import install_extra
 from tests.agent.conftest import Run
 

@@ -20,7 +20,7 @@ def test_rules_are_added_listed_and_removed(run: Run) -> None:
         {"verdict": "deny", "rule": "run_command(git push *)", "source": "user"},
         {"verdict": "allow", "rule": "edit_file(src/**)", "source": "project"},
     ]
-    assert "was there already" in run("permissions", "add", "deny", "run_command(git push *)").err
+    assert "already exists" in run("permissions", "add", "deny", "run_command(git push *)").err
     assert run("permissions", "remove", "run_command(git push *)", "--project").status == 2
     assert run("permissions", "remove", "deny", "run_command(git push *)", "--json").json["rules"]
     assert [rule["source"] for rule in run("permissions", "list", "--json").json["rules"]] == ["project"]
@@ -32,14 +32,14 @@ def test_rules_are_added_listed_and_removed(run: Run) -> None:
         (("git push",), 4, "A rule of yours denies it: deny run_command(git push *)."),
         (("sudo sh -c 'git push'",), 4, "A rule of yours denies it"),
         (("git", "status"), 0, "A rule for this project allows it: allow run_command(git status *)."),
-        (("git status > x",), 3, "No rule decides, and the mode ask asks."),
-        (("python3 -c 'x'",), 3, "Part of this command cannot be read, and a rule of yours says"),
-        (("edit_file", "src/a.py"), 3, "No rule decides"),
-        (("read_file", "src/a.py"), 0, "Reading asks for no permission."),
-        (("remember", "MEMORY.md"), 3, "Memory is written only with a yes."),
+        (("git status > x",), 3, "No rule matches. Mode “ask” needs your confirmation."),
+        (("python3 -c 'x'",), 3, "Part of this command cannot be parsed, and a rule of yours applies"),
+        (("edit_file", "src/a.py"), 3, "No rule matches"),
+        (("read_file", "src/a.py"), 0, "Reading needs no permission."),
+        (("remember", "MEMORY.md"), 3, "Writing memory always needs confirmation."),
         (("fetch_url", "https://docs.python.org/3/"), 0, "A rule of yours allows it"),
-        (("git__log", "x"), 3, "No rule decides"),
-        (("attach_file", "/etc/hosts"), 3, "A file outside the project asks before it is attached"),
+        (("git__log", "x"), 3, "No rule matches"),
+        (("attach_file", "/etc/hosts"), 3, "Attaching a file from outside the"),
         (("attach_file", "/srv/锅炉 notes.txt"), 0, "A rule of yours allows it: allow attach_file(//srv/**)."),
         (("attach_file", "/srv/keys"), 4, "A rule of yours denies it: deny attach_file(//srv/keys)."),
         (("attach_file", "/srv/ask"), 3, "A rule of yours asks: ask attach_file(//srv/ask)."),

@@ -53,6 +53,6 @@ def test_the_chain_says_each_step_that_takes_long(tmp_path: Path) -> None:
     Image.new("L", (300, 200), 255).save(photo)
     steps = list[str]()
     read_picture(photo, ocr=lambda: FakeEngine(["hello"]), on_stage=steps.append)
-    assert steps == ["looking for a page that was scaled, cut or photographed", "no page of ours; read by fake"]
+    assert steps == ["looking for a page that was scaled, cut or photographed", "not a Palimpsest page; read by fake"]
     with pytest.raises(NotAPage):
         read_picture(photo, ocr=lambda: None)

@@ -129,7 +129,7 @@ def test_pages_that_are_lost_are_named_and_the_others_are_recalled(
     ran = run("recall", "log", "--json")
     (hit,) = ran.json["hits"]
     assert (ran.status, hit["missing"], hit["trust"], len(hit["pages"])) == (1, numbers, "approximate", len(texts) - 3)
-    assert hit["told"] == [f"Of {len(texts)} pages, pages 2, 3 and 5 cannot be read: the text there is left out."]
+    assert hit["told"] == [f"Cannot read pages 2, 3 and 5 of {len(texts)}; their text is left out."]
     first, fourth, rest = texts[0], texts[3], "".join(texts[5:])
     assert hit["text"] == f"{first}[lost: pages 2 and 3]\n{fourth}[lost: page 5]\n{rest}"
     lines = hit["text"].split("\n")

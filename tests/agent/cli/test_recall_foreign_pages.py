@@ -14,7 +14,7 @@ from memory.pages.read.reader import read_picture
 from tests.agent.conftest import Run
 
 TEXT = "\n".join(f"Line {n}: the boiler firm asks for 1250 kroner, to be paid in May." for n in range(20))
-NOT_KNOWN = "This page is not known here: nothing vouches for where it comes from."
+NOT_KNOWN = "This page is not in this workspace, so its source cannot be verified."
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_a_pixel_that_was_changed_is_said_with_its_line(drawn: Path, tmp_path: P
     found = read_picture(raw.getvalue())
     assert (found.text, found.trust) == (TEXT, "exact")
     assert found.warnings[0].startswith("The picture was altered in line ")
-    assert "its pixels are not the page's" in found.warnings[0]
+    assert "its pixels differ from the page" in found.warnings[0]
 
 
 @pytest.mark.timeout(60)  # as above

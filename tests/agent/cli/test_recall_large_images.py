@@ -51,6 +51,6 @@ def test_a_picture_of_120_million_pixels_is_kept_and_its_words_are_said_to_be_un
     assert document.pictures[0].width == 10_950
     (told,) = document.said
     assert told == (
-        "map.png was kept as a picture, and its words were not read: it has 119,902,500 pixels, and OCR reads at most "
-        "40,000,000; scale it down to have its words found."
+        "map.png was stored as a picture without text: it has 119,902,500 pixels, but OCR "
+        "reads at most 40,000,000; scale it down to make its text searchable."
     )

@@ -73,7 +73,7 @@ def test_without_rules_nothing_is_done(run: Run, root: Path, talk: Talk) -> None
     talk("harbour", 400)
     ran = run("retention")
     assert ran.status == 0
-    assert "No rule archives or deletes anything" in ran.err
+    assert "No rules are set" in ran.err
     assert in_store(root) == {"harbour": True}
 
 

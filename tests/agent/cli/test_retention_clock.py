@@ -45,7 +45,7 @@ def test_nothing_is_deleted_under_a_clock_that_is_ahead(run: Run, root: Path, sa
 def test_a_dry_run_says_that_the_clock_may_be_ahead(run: Run, said: str) -> None:
     ran = run("retention", "--dry-run")
     assert ran.status == 0
-    assert f"The clock of this machine says {said}" in ran.err
+    assert f"The system clock says {said}" in ran.err
 
 
 def test_words_that_are_said_under_the_wrong_clock_prove_nothing_on_that_day(run: Run, root: Path, said: str) -> None:

@@ -140,7 +140,7 @@ def test_a_batch_knows_all_options(told: Run) -> None:
         (["x", "--before", "-1"], "not between 0 and 200"),
         (["--type", ""], "needs a value"),
         (["x", "--kind", "thought"], "is not known"),
-        ([], "Name words"),
+        ([], "Give a query or a filter"),
     ],
 )
 def test_what_cannot_be_is_said_and_is_a_misuse(told: Run, words: list[str], sentence: str) -> None:
@@ -152,7 +152,7 @@ def test_what_cannot_be_is_said_and_is_a_misuse(told: Run, words: list[str], sen
 def test_a_place_in_time_that_is_nowhere(told: Run) -> None:
     said = told("search", "--around", "e_nothing")
     assert said.status == 1
-    assert "neither a moment nor the id" in said.err
+    assert "page or note," in said.err
 
 
 def test_a_broken_entities_yaml_is_told_of(told: Run, root: Path) -> None:

@@ -43,7 +43,7 @@ def test_a_full_check_is_recorded_and_a_later_sound_one_forgets_the_faults(fille
     assert filled("check").status == 1
     ((state, sentence),) = findings(filled, "integrity")
     assert state == "wrong"
-    assert sentence == "What is stored is damaged: an entry."
+    assert sentence == "Stored data is damaged: an entry."
     assert b"a1" not in (root / ".palimpsest" / "upkeep.json").read_bytes(), "an imported id may be a text"
     damage(root, undo=True)
     assert filled("check").status == 0

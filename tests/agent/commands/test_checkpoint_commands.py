@@ -54,7 +54,7 @@ async def test_undo_shows_which_files_it_took_back_and_redo_makes_them_again(ses
     await say(session, "second", notes="one\ntwo\n", more="x\n")
     text = shown(await registry.run(session, "/undo"))
     assert "1 file restored, 1 deleted" in text
-    assert "`more` deleted, because it was made then" in text
+    assert "`more` deleted, because it was created then" in text
     assert "`notes` +0 −1" in text
     assert files(session) == {"notes": "one\n"}
     assert "2 files restored" in shown(await registry.run(session, "/redo"))
@@ -62,7 +62,7 @@ async def test_undo_shows_which_files_it_took_back_and_redo_makes_them_again(ses
     shown(await registry.run(session, "/undo"))
     shown(await carry_out(await registry.run(session, "/undo")))
     assert files(session) == {}
-    assert "nothing left to undo" in shown(await registry.run(session, "/undo"))
+    assert "Nothing left to undo:" in shown(await registry.run(session, "/undo"))
 
 
 async def test_undo_names_an_earlier_turn_and_asks(session: Session) -> None:
@@ -74,7 +74,7 @@ async def test_undo_names_an_earlier_turn_and_asks(session: Session) -> None:
     assert proposal.title == "Undo the changes of an earlier turn"
     (name, which), *rows = proposal.rows
     assert name == "turn" and which.startswith("“Write the 茶 notes”, ") and "2 messages before your last one" in which
-    assert rows == [("delete", "notes: deleted, because it was made then")]
+    assert rows == [("delete", "notes: deleted, because it was created then")]
     assert files(session) == {"notes": "one\n"}, "nothing is done before the answer"
     shown(await carry_out(proposal))
     assert files(session) == {}
@@ -86,8 +86,8 @@ async def test_undo_asks_where_the_person_edited_in_between(session: Session) ->
     proposal = await registry.run(session, "/undo")
     assert isinstance(proposal, Proposal)
     assert proposal.rows == (
-        ("keep", "notes: stays as it is, it was made by a tool and changed since"),
-        ("delete", "more: deleted, because it was made then"),
+        ("keep", "notes: not restored, it was created by a tool and changed since"),
+        ("delete", "more: deleted, because it was created then"),
     )
     assert files(session) == {"more": "x\n", "notes": "mine\n"}, "nothing is done before the answer"
     assert "1 file left as edited" in shown(await carry_out(proposal))
@@ -103,7 +103,7 @@ async def test_a_conflict_says_where_the_other_version_is(session: Session) -> N
     assert isinstance(outcome, TextResult)
     assert (outcome.failed, outcome.counts) == (True, {"restored": 0, "merged": 0, "left": 1})
     assert "no file could be restored" in text
-    place = text.split("The version from before is `")[1].split("`")[0]
+    place = text.split("The earlier version was saved as `")[1].split("`")[0]
     assert Path(place).read_text() == "one\n"
     assert files(session) == {"notes": "mine\n"}
 
@@ -116,7 +116,7 @@ async def test_rewind_lists_the_messages_with_the_files_changed_since(session: S
     choices = await registry.run(session, "/rewind")
     assert isinstance(choices, Choices)
     assert [(item.label, item.detail.partition(" · ")[2]) for item in choices.items] == [
-        ("third", "no files changed since"),
+        ("third", "no files changed after it"),
         ("second", "2 files changed since"),
         ("first", "2 files changed since"),
     ]
@@ -147,11 +147,11 @@ async def test_taking_a_rewind_of_both_back_restores_the_files_too(session: Sess
     await say(session, "first", notes="one\n")
     second = await say(session, "second", notes="two\n", more="x\n")
     outcome = await registry.run(session, f"/rewind {second} both")
-    assert isinstance(outcome, SessionSwitched) and "Esc takes back both, the files too." in outcome.notice
+    assert isinstance(outcome, SessionSwitched) and "including the files" in outcome.notice
     assert files(session) == {"notes": "one\n"}
     outcome = await registry.run(session, "/branch back")
     assert isinstance(outcome, SessionSwitched) and outcome.branch
-    assert outcome.notice.endswith("2 files are again as before the rewind.")
+    assert outcome.notice.endswith("2 files are restored to before the rewind.")
     assert files(session) == {"more": "x\n", "notes": "two\n"}
     assert [text for _, text in await session.branch.own_messages(9)] == ["second", "first"]
     outcome = await registry.run(session, f"/rewind {second} conversation")
@@ -167,7 +167,7 @@ async def test_files_that_were_edited_since_the_rewind_stay(session: Session) ->
     await registry.run(session, f"/rewind {second} both")
     (session.project.root / "notes").write_text("mine\n")
     outcome = await registry.run(session, "/branch back")
-    assert isinstance(outcome, SessionSwitched) and "The files stay as the rewind left them" in outcome.notice
+    assert isinstance(outcome, SessionSwitched) and "The files were not restored," in outcome.notice
     assert files(session) == {"notes": "mine\n"}
 
 
@@ -251,7 +251,7 @@ async def test_no_older_turn_is_taken_back_where_a_line_of_the_journal_cannot_be
     for command in ("/undo", "/redo", f"/rewind {first} files", f"/rewind {first} both", f"/rewind {second} files"):
         outcome = await registry.run(session, command)
         assert isinstance(outcome, CommandFailed), command
-        assert "1 line of the journal of checkpoints cannot be read" in outcome.error.message
+        assert "1 line of the checkpoint journal cannot be read" in outcome.error.message
     assert files(session) == {"more": "x\n", "notes": "one\n"}
     listed = await registry.run(session, "/rewind")
     assert isinstance(listed, Choices)
@@ -287,7 +287,7 @@ async def test_undo_goes_on_after_a_turn_of_which_nothing_can_be_restored(sessio
     assert isinstance(outcome, TextResult)
     assert (outcome.failed, outcome.counts) == (False, {"restored": 1, "merged": 0, "left": 0})
     assert files(session) == {"more": "mine\n"}
-    assert "nothing left to undo" in shown(await registry.run(session, "/undo"))
+    assert "Nothing left to undo:" in shown(await registry.run(session, "/undo"))
 
 
 async def test_a_version_that_could_not_be_kept_is_named_in_the_checkpoint(
@@ -302,7 +302,7 @@ async def test_a_version_that_could_not_be_kept_is_named_in_the_checkpoint(
     monkeypatch.setattr("agent.checkpoints.restore.keep_beside", is_full)
     text = shown(await carry_out(await registry.run(session, "/undo")))
     assert "1 file deleted, 1 file left as edited" in text
-    assert "could not be kept beside (No space left on device)" in text
+    assert "could not be saved next to it (No space left on device)" in text
     assert (session.checkpoints.folder / text.split("the zstd file `")[1].split("`")[0]).is_file()
 
 
@@ -313,7 +313,7 @@ async def test_a_rewind_of_both_is_told_without_markdown_and_a_backtick_does_not
     shown(await registry.run(session, "/redo"))
     outcome = await registry.run(session, f"/rewind {second} both")
     assert isinstance(outcome, SessionSwitched)
-    assert "- no`tes deleted, because it was made then" in outcome.notice
+    assert "- no`tes deleted, because it was created then" in outcome.notice
 
 
 async def test_undo_of_a_new_file_says_that_it_is_deleted(session: Session) -> None:

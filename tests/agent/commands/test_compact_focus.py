@@ -40,7 +40,7 @@ def test_words_are_the_focus_and_the_label_has_its_option(line: str, arguments: 
     [
         ("--older-than 3y", "--older-than is none of them"),
         ("the parser --label", "--label needs"),
-        ("--undo the parser", "takes no words"),
+        ("--undo the parser", "/compact --undo undoes the latest compaction"),
         ("parser " * 40, "200 characters at most"),
     ],
 )
@@ -71,7 +71,7 @@ async def test_the_preview_the_receipt_and_the_request_have_the_focus(
     await talked(session, server)
     proposal = await registry.run(session, "/compact the boiler --label Spring plans")
     assert isinstance(proposal, Proposal)
-    assert ("keeps", "first what is about “the boiler”") in proposal.rows and ("label", "Spring plans") in proposal.rows
+    assert ("keeps", "focused on “the boiler”") in proposal.rows and ("label", "Spring plans") in proposal.rows
     done = await registry.carry_out(proposal, lambda _: None)
     assert isinstance(done, TextResult)
     assert "About “the boiler” it has" in done.markdown and "calls them “Spring plans”" in done.markdown

@@ -3,7 +3,7 @@
 from agent.commands.tables import report_markdown, savings_sentences
 from context.report import ArchiveUsage, ContextReport, LayerReport, PageUsage, SourceReport, archive_of
 
-SENT = "older turns as they were sent, with what was recalled for them"
+SENT = "including what was recalled for them,"
 
 
 def report(**given: object) -> ContextReport:
@@ -24,14 +24,14 @@ def report(**given: object) -> ContextReport:
 def test_pages_in_view_tell_what_they_cost_and_what_they_stand_for() -> None:
     shown = report_markdown(report(pages=PageUsage(3, 1500, 4100)))
     assert "pages (3) 1,500" in shown
-    assert "Pages in view: 3. They cost 1,500 tokens and stand for 4,100 as text: 2,600 fewer in each request." in shown
+    assert "Pages in view: 3. They take 1,500 tokens instead of 4,100 as text, saving 2,600 per request." in shown
 
 
 def test_what_is_in_the_archive_is_told_apart_and_never_added() -> None:
     pages = PageUsage(3, 1500, 4100)
     said = savings_sentences(report(pages=pages, archive=archive_of(9000, pages)))
     assert len(said) == 2
-    assert f"Archive memory: 9,000 tokens of {SENT}, of which 4,100 are seen on pages." in said[1]
+    assert f"Archive memory: 9,000 tokens of {SENT}, 4,100 of them as pages in view." in said[1]
     assert "The other 4,900 are out of view" in said[1]
     assert not any("11,600" in sentence for sentence in said)
 

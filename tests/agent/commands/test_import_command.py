@@ -1,6 +1,7 @@
 """/import: finds files by their names, reads them once that is confirmed, and says what came."""
 
 import json
+import zipfile
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -71,7 +72,7 @@ async def test_what_is_chosen_is_imported_once(session: Session, home: Path) -> 
         proposal = await registry.run(session, f"{listed.command} {item.id}")
         assert isinstance(proposal, Proposal)
         outcome = await registry.carry_out(proposal, seen.append)
-        assert isinstance(outcome, TextResult) and "1 conversation imported" in outcome.markdown, outcome
+        assert isinstance(outcome, TextResult) and "in 1 conversation imported" in outcome.markdown, outcome
         texts.append(outcome.markdown)
     assert "Not imported: 4 metadata (" in texts[0] and "1 reasoning (reasoning 1)" in texts[1]
     assert seen == [0, 0, 0]
@@ -80,10 +81,7 @@ async def test_what_is_chosen_is_imported_once(session: Session, home: Path) -> 
     again = await registry.run(session, "/import codex")
     assert isinstance(again, Proposal)
     outcome = await registry.carry_out(again, seen.append)
-    assert (
-        isinstance(outcome, TextResult)
-        and "Nothing new. Not changed since they were imported: 1 file." in outcome.markdown
-    )
+    assert isinstance(outcome, TextResult) and "Not changed since they were imported: 1 file." in outcome.markdown
 
 
 async def test_a_file_that_cannot_be_read_leaves_the_others(session: Session, home: Path) -> None:
@@ -92,3 +90,21 @@ async def test_a_file_that_cannot_be_read_leaves_the_others(session: Session, ho
     assert isinstance(proposal, Proposal)
     outcome = await registry.carry_out(proposal, lambda _: None)
     assert isinstance(outcome, TextResult) and "Files that could not be read: 1;" in outcome.markdown
+
+
+async def test_knowledge_of_an_export_is_added_after_a_question(session: Session, home: Path) -> None:
+    memories = {"conversations_memory": "She keeps bees on the east slope."}
+    export = put(home / "Downloads/claude.zip", b"")
+    with zipfile.ZipFile(export, "w") as archive:
+        archive.writestr("conversations.json", json.dumps([CLAUDE]))
+        archive.writestr("memories.json", json.dumps([memories]))
+    for command, is_asked, says in (
+        (f"/import {export}", False, f"`/import {export} knowledge` adds them to knowledge."),
+        (f"/import {export} knowledge", True, "Added to knowledge: 1 text."),
+    ):
+        proposal = await registry.run(session, command)
+        assert isinstance(proposal, Proposal)
+        assert any(name == "knowledge" for name, _ in proposal.rows) == is_asked
+        outcome = await registry.carry_out(proposal, lambda _: None)
+        assert isinstance(outcome, TextResult) and says in outcome.markdown, outcome
+    assert len(session.memory.knowledge.memories(1000)) == 1

@@ -65,7 +65,7 @@ async def test_what_was_added_stays_when_it_is_stopped(session: Session, notes: 
             raise Cancelled("Adding files")
 
     told = await registry.carry_out(await proposed(session, notes), stop)
-    assert told == TextResult("Stopped: 2 files were added and stay. The same command goes on.")
+    assert told == TextResult("Stopped: 2 files were added. Run the same command again to continue.")
     assert len(session.memory.knowledge.memories(400)) == 2
 
 

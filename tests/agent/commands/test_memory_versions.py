@@ -61,7 +61,7 @@ async def test_the_last_change_of_a_model_is_taken_back(session: Session, worksp
     assert workspace.memory_md.read_text(encoding="utf-8") == "- by hand\n"
     again = await registry.run(session, "/memory undo")
     assert isinstance(again, TextResult)
-    assert again.failed and "No model has changed" in again.markdown
+    assert again.failed and "No changes by a model are left to undo" in again.markdown
     by_model(session, "One.")
     by_model(session, "Two.")
     number = session.memory.versions.store.versions()[-2].number

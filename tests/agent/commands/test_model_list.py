@@ -52,7 +52,7 @@ async def test_what_was_used_before_is_listed_with_whether_it_answers(
     assert details[gone] == "used before · no answer from http://127.0.0.1:9/v1"
     assert details[elsewhere].startswith("used before · on another machine") and "not asked" in details[elsewhere]
     assert "does not list it" in details[other]
-    assert details[f"mlx:{tmp_path}/none"] == "used before · its folder is not here"
+    assert details[f"mlx:{tmp_path}/none"] == "used before · its folder does not exist"
     await registry.run(session, f"/model {gone}")
     assert (await listed(session)).items[0].detail == "in use · no answer from http://127.0.0.1:9/v1"
 

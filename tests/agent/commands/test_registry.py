@@ -45,7 +45,57 @@ def test_completion_of_nothing_is_everything_and_of_nonsense_nothing() -> None:
 async def test_an_unknown_command_suggests_the_nearest() -> None:
     outcome = await registry.run(NOBODY, "/serach boiler")
     assert isinstance(outcome, CommandFailed)
-    assert outcome.error.hint == "Did you mean /search?"
+    assert outcome.error.hint.startswith("Did you mean /search? ")
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [
+        ("cost", "stats"),
+        ("usage", "stats"),
+        ("config", "settings"),
+        ("clear", "new"),
+        ("quit", "exit"),
+        ("agents", "skill"),
+        ("tasks", "jobs"),
+        ("sessions", "resume"),
+    ],
+)
+def test_names_of_other_agents_are_aliases(typed: str, name: str) -> None:
+    assert registry.find(typed) is registry.find(name) is not None
+
+
+@pytest.mark.parametrize(
+    "text", ["/help", "/HELP me", "/serach boiler", "/quit\n", "/?", "/git:pr 1", "/imagine a cat"]
+)
+def test_a_slash_and_a_name_is_a_command(text: str) -> None:
+    assert registry.is_command(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "/etc/hosts what is it",
+        "/pattern/ is wrong",
+        "/* a comment */",
+        "//server/share",
+        "/README.md is missing",
+        "/",
+        "/ a slash",
+        " /help",
+        "/5 of them",
+        "no /help",
+        "",
+    ],
+)
+def test_other_text_after_a_slash_is_a_message(text: str) -> None:
+    assert not registry.is_command(text)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no /tmp")
+@pytest.mark.parametrize("text", ["/tmp does not exist here", "/usr", "/tmp\nis full"])
+def test_a_path_of_this_machine_is_a_message(text: str) -> None:
+    assert not registry.is_command(text)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +110,7 @@ async def test_an_unknown_command_suggests_the_nearest() -> None:
 async def test_only_a_near_name_is_suggested(typed: str, hint: str) -> None:
     outcome = await registry.run(NOBODY, typed)
     assert isinstance(outcome, CommandFailed)
-    assert outcome.error.hint == hint
+    assert outcome.error.hint.startswith(hint)
 
 
 async def test_help_lists_all_and_explains_one() -> None:

@@ -41,12 +41,12 @@ async def test_retry_speaks_of_an_answer_above_only_where_there_is_one(session: 
     await turn(session, "when?")
     failed = await registry.run(session, "/retry")
     assert isinstance(failed, SendMessage)
-    assert failed.notice == "The last message is sent again."
+    assert failed.notice == "Resending the last message."
     async for _ in session.send(failed.text, again=True):
         pass
     answered = await registry.run(session, "/retry")
     assert isinstance(answered, SendMessage)
-    assert answered.notice == "The last message is sent again; the answer above stays on a branch of its own."
+    assert answered.notice == "Resending the last message; the answer above is kept on its own branch."
 
 
 @pytest.mark.parametrize(("pieces", "has_speed"), [(("ready",), False), (tuple("ready 好"), True)])

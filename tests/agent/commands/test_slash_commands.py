@@ -104,14 +104,17 @@ async def test_an_export_that_cannot_be_written_says_so(session: Session, name: 
     assert failed.error.code != "internal"
 
 
-async def test_a_conversation_is_exported_once_to_each_name(session: Session, workspace: Workspace) -> None:
+async def test_a_conversation_is_exported_once_to_each_name(
+    session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     assert "nothing" in said(await registry.run(session, "/export"))
     await say(session, "words to keep")
     assert "talk.md" in said(await registry.run(session, "/export talk.md"))
-    assert "words to keep" in (workspace.root / "talk.md").read_text()
+    assert "words to keep" in (tmp_path / "talk.md").read_text()
     assert isinstance(await registry.run(session, "/export talk.md"), CommandFailed)
     said(await registry.run(session, "/export talk.jsonl"))
-    assert '"text": "words to keep"' in (workspace.root / "talk.jsonl").read_text()
+    assert '"text": "words to keep"' in (tmp_path / "talk.jsonl").read_text()
 
 
 async def test_a_file_is_archived_and_a_short_conversation_needs_none(
@@ -150,7 +153,7 @@ async def test_archiving_says_first_what_it_will_do_and_does_that(session: Sessi
     assert archive.pages == asked.pages
     assert f"{archive.text_tokens:,} tokens of their own text" in rows["leaves"]
     assert f"{archive.vision_tokens:,} vision tokens" in rows["becomes"]
-    assert "each read back and compared" in told
+    assert "all verified" in told
     assert f"{archive.text_tokens:,} tokens of text" in told
     assert [archive.label for archive in session.memory.vault.archives()] == ["Spring plans"]
     outlook = rows["request"]
@@ -249,7 +252,10 @@ async def test_the_context_and_the_status_are_told(session: Session) -> None:
         assert f"| {layer} |" in shown
     status = said(await registry.run(session, "/status"))
     assert "offline" in status and status.startswith("- workspace: ")
-    assert f"- project: `{session.project.root}`\n- mode: ask (reading is free; all else asks)\n" in status
+    assert (
+        f"- project: `{session.project.root}`\n- mode: ask (reading is allowed; everything else needs confirmation)\n"
+        in status
+    )
     hit = await searched(session, "/search hello")
     assert isinstance(hit, Choices) and hit.items[0].detail.endswith(" · exact")
 
@@ -261,7 +267,7 @@ async def test_a_conversation_held_with_another_model_says_so(session: Session) 
     await registry.run(session, "/model openai:x@http://127.0.0.1:9/v1")
     taken = await registry.run(session, f"/resume {session.conversation.id}")
     assert isinstance(taken, SessionSwitched)
-    assert taken.notice.startswith("This conversation was held with offline; you speak to openai:x@")
+    assert taken.notice.startswith("This conversation used offline; you are now using openai:x@")
     assert taken.notice.endswith("/model offline goes back.")
 
 
@@ -322,7 +328,7 @@ async def test_the_demonstration_of_the_readme_works_in_the_chat(session: Sessio
     outcome = await registry.run(session, "/archive --demo")
     assert isinstance(outcome, TextResult)
     assert outcome.markdown.count("锅炉每年五月由汉森保养") == 2, "the text, and what was read back"
-    assert "the same, to the last character" in outcome.markdown
+    assert "identical to the original" in outcome.markdown
 
 
 def test_models_is_another_name_of_model() -> None:

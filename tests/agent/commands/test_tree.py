@@ -153,7 +153,7 @@ async def test_a_printed_day_takes_a_line(session: Session, server: Loopback) ->
 
 def test_a_question_of_print_mode_is_listed_once_it_goes_on(run: Run) -> None:
     run("-p", "The harbour faces north.")
-    assert "/resume" not in run("-p", "/resume").out.replace("1 of -p are not listed", "")
+    assert "/resume" not in run("-p", "/resume").out.replace("1 of -p not shown", "")
     conversation = run("conversations", "list", "--json").json["conversations"][0]
     assert conversation["labels"] == ["one-shot"]
     run("-p", "And the lamp?", "-r", conversation["id"])

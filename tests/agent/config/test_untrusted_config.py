@@ -33,7 +33,7 @@ def problem(workspace: Workspace, tmp_path: Path) -> str:
         ("model: offline\nmodels: " + "[" * 50_000, "line 2: the lists are nested too deeply"),
         ("models:\n  window: " + "9" * 5_000, "line 2: the number is too large"),
         ("models:\n  window: 2026-99-99", "line 2"),
-        ("? [a, b]\n: 1", "line 1: A setting's name is a word"),
+        ("? [a, b]\n: 1", "line 1: A setting's name must be a single word"),
     ],
 )
 def test_what_has_no_end_is_a_problem_at_its_line(workspace: Workspace, tmp_path: Path, text: str, said: str) -> None:

@@ -31,7 +31,7 @@ async def test_the_next_request_has_none_of_the_words(workspace: Workspace, tmp_
     assert places_of(workspace.root, ["zqbluefin"]), "nothing goes before it is confirmed"
     done = await registry.carry_out(outcome, lambda _: None)
     assert isinstance(done, SessionSwitched)
-    assert "found 0 times" in done.notice
+    assert "no occurrences left in Palimpsest's files" in done.notice
     await turn(session, "What was the code?")
     request = server.requests[-1].body.decode()
     assert "zqbluefin" not in request
@@ -57,8 +57,8 @@ async def test_stopped_half_way_it_says_so_and_goes_on_later(
 
     stopped = await registry.carry_out(outcome, stop)
     assert isinstance(stopped, CommandFailed)
-    assert "stopped half-way" in stopped.error.message
-    assert "goes on with it" in stopped.error.hint
+    assert "Stopped halfway" in stopped.error.message
+    assert "continues it" in stopped.error.hint
     await session.close()
     run("forget")
     assert places_of(root, ["zqbluefin"]) == {}
@@ -141,7 +141,7 @@ async def test_what_is_not_there_is_said(workspace: Workspace, tmp_path: Path, s
     session = open_session(workspace, tmp_path, server)
     refused = await registry.run(session, "/forget zqnowhere")
     assert isinstance(refused, CommandFailed)
-    assert "nothing holds these words" in refused.error.message
+    assert "nothing contains this text" in refused.error.message
     assert isinstance(await registry.run(session, "/forget"), CommandFailed)
     await session.close()
 
@@ -180,7 +180,7 @@ async def test_undo_says_that_the_checkpoint_is_gone(workspace: Workspace, tmp_p
     session.memory.conversations.append(result)
     undone = await registry.run(session, "/undo")
     assert isinstance(undone, TextResult)
-    assert "the checkpoints of these changes are gone" in undone.markdown
+    assert "but the checkpoints no longer exist" in undone.markdown
     await session.close()
 
 

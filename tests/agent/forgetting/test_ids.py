@@ -30,7 +30,7 @@ def test_only_the_id_is_replaced_and_an_import_does_not_bring_it_again(run: Run,
     assert run("import", str(lines), "--from", "jsonl").status == 0
     shown = run("forget", "zqibble", "--dry-run", "--json").json
     assert (shown["entry_count"], shown["derived_count"]) == (0, 1)
-    assert shown["derived"][0]["why"] == "its id holds the words, and becomes another one; its text stays"
+    assert shown["derived"][0]["why"] == "its id contains the text and is replaced; its own text is kept"
     assert run("forget", "zqibble", "--yes").status == 0
     assert places_of(root, ["zqibble"]) == {}
     assert texts(run) == [TEXT]

@@ -83,13 +83,13 @@ async def test_a_location_that_is_away_is_named_and_the_next_chat_goes_on(
     away = place.rename(tmp_path / "away")
     session = opened(root, tmp_path, place)
     notice = await forgotten(session)
-    assert f"could not be taken from {place} (" in notice
+    assert f"could not be deleted from {place} (" in notice
     assert "the next start of the chat try again" in notice
     await session.close()
     session = opened(root, tmp_path, place)
     session.begin_background()
     await session.background.idle()
-    assert "forgotten words are still at a location" in session.background.status
+    assert "forgotten text is still at a location" in session.background.status
     await session.close()
     away.rename(place)
     assert places_of(place, [WORD])
@@ -149,7 +149,7 @@ async def test_what_a_person_stops_is_gone_here_and_named(synced: Run, root: Pat
 
     done = await registry.carry_out(proposal, stop)
     assert isinstance(done, SessionSwitched), done
-    assert f"could not be taken from {place} (it was stopped)" in done.notice
+    assert f"could not be deleted from {place} (it was stopped)" in done.notice
     await session.close()
     assert places_of(root, [WORD]) == {}
     assert places_of(place, [WORD])
@@ -164,7 +164,7 @@ def test_deleting_a_conversation_takes_it_from_there(
     id_ = id_of(synced)
     away = place.rename(tmp_path / "away")
     deleted = synced("conversations", "delete", id_, "--yes")
-    assert (deleted.status, f"could not be taken from {place} (" in deleted.err) == (75, True)
+    assert (deleted.status, f"could not be deleted from {place} (" in deleted.err) == (75, True)
     assert places_of(root, [WORD]) == {}
     away.rename(place)
     assert places_of(place, [WORD])
@@ -189,7 +189,7 @@ def test_what_retention_deletes_leaves_the_location(run: Run, tmp_path: Path, pl
     away = place.rename(tmp_path / "away")
     assert run("conversations", "delete", "first", "--yes").status == 75
     ran = run(*confirmed())
-    assert (ran.status, f"could not be taken from {place} (" in ran.err) == (75, True)
+    assert (ran.status, f"could not be deleted from {place} (" in ran.err) == (75, True)
     assert "1 conversation deleted." in ran.err
     away.rename(place)
     assert run("forget").status == 0
@@ -202,12 +202,12 @@ def test_what_retention_deletes_leaves_the_location(run: Run, tmp_path: Path, pl
 def test_a_removed_location_is_named_once_and_keeps_nothing_open(synced: Run, root: Path, place: Path) -> None:
     assert synced("sync", "remove", str(place)).status == 0
     done = synced("forget", WORD, "--yes")
-    assert (done.status, done.out.count(f"{place} is no location of this workspace any more")) == (0, 1), done.err
+    assert (done.status, done.out.count(f"{place} is no longer a location of this workspace")) == (0, 1), done.err
     assert "Delete them there yourself." in done.out
     assert "sync now" not in done.out, "nothing that it does reaches that location"
     again = synced("forget")
     assert (again.status, str(place) in again.out) == (0, False), again.out
-    assert "Nothing was begun that is not finished." in again.out
+    assert "No deletion is in progress" in again.out
     other = synced("forget", "boiler", "--yes")
     assert (other.status, other.out.count(str(place))) == (0, 1), "its words may be there, too"
 
@@ -220,9 +220,9 @@ def test_a_location_that_was_away_and_is_removed_ends_what_was_open(
     assert synced("forget").status == 75
     assert synced("sync", "remove", str(place)).status == 0
     shown = synced("forget", "--dry-run")
-    assert "is no location" not in shown.out, "a look changes nothing"
+    assert "is no longer a location" not in shown.out, "a look changes nothing"
     done = synced("forget")
-    assert (done.status, done.out.count("is no location of this workspace any more")) == (0, 1), done.out
+    assert (done.status, done.out.count("is no longer a location of this workspace")) == (0, 1), done.out
     assert str(place) not in synced("forget").out
     assert places_of(away, [WORD]), "nothing took it from there"
 

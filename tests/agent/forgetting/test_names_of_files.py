@@ -49,7 +49,7 @@ def test_what_nothing_takes_out_is_named_and_the_job_ends(
     monkeypatch.setattr("memory.forget.job.scan_workspace", stuck)
     assert run("forget", "zqvorn", "--yes").status == 75
     ended = run("forget")
-    assert (ended.status, "It could not be taken out of MEMORY.md" in ended.err) == (1, True)
+    assert (ended.status, "It could not be deleted from MEMORY.md" in ended.err) == (1, True)
     assert ForgetJournal(root / ".palimpsest" / "forgotten").open_ids() == []
     assert run("forget").status == 0
 
@@ -62,5 +62,5 @@ def test_another_command_that_ends_such_a_job_says_so(run: Run, root: Path, monk
 
     monkeypatch.setattr("memory.forget.job.scan_workspace", stuck)
     assert run("forget", "zqvorn", "--yes").status == 75
-    assert "It could not be taken out of MEMORY.md" in run("remember", "Something else.").err
+    assert "It could not be deleted from MEMORY.md" in run("remember", "Something else.").err
     assert run("check").status == 0

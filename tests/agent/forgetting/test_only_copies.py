@@ -98,15 +98,15 @@ def in_other_letters(run: Run, root: Path) -> None:
 
 
 WAYS: dict[Callable[[Run, Path], None], str] = {
-    removed_by_hand: "old versions of your files",
-    replaced_by_the_program: "old versions of your files",
-    a_file_that_is_gone: "old versions of your files",
-    instructions: "old versions of your files",
+    removed_by_hand: "earlier versions of your files",
+    replaced_by_the_program: "earlier versions of your files",
+    a_file_that_is_gone: "earlier versions of your files",
+    instructions: "earlier versions of your files",
     a_checkpoint: "checkpoints of files that tools changed",
     a_prompt_and_a_draft: "typed prompts",
     a_kept_mirror: "copies from before a change",
     an_old_title: "rows of the database, such as an old title or label",
-    in_other_letters: "old versions of your files",
+    in_other_letters: "earlier versions of your files",
 }
 
 
@@ -116,18 +116,18 @@ def test_they_are_found_and_go(run: Run, root: Path, leave: Callable[[Run, Path]
     shown = run("forget", WORD, "--dry-run", "--json")
     assert shown.status == 0, shown.err
     assert WAYS[leave] in shown.json["copies"]
-    assert "Only copies hold it: " in run("forget", WORD, "--dry-run").out
+    assert "Only copies contain it: " in run("forget", WORD, "--dry-run").out
     done = run("forget", WORD, "--yes")
-    assert (done.status, "found 0 times" in done.out) == (0, True), done.err
+    assert (done.status, "no occurrences left in Palimpsest's files" in done.out) == (0, True), done.err
     assert places_of(root, [WORD, "zqBlomBAStic"]) == {}
     again = run("forget", WORD, "--yes")
-    assert (again.status, "nothing holds these words" in again.err) == (1, True)
+    assert (again.status, "nothing contains this text" in again.err) == (1, True)
     assert run("check").status == 0
 
 
 def test_a_note_that_is_gone_is_forgotten_by_its_name(run: Run, root: Path) -> None:
     a_file_that_is_gone(run, root)
-    assert "lines in old versions of it; the file is gone" in run("forget", "memory/c.md", "--dry-run").out
+    assert "lines in old versions of it; the file no longer exists" in run("forget", "memory/c.md", "--dry-run").out
     assert run("forget", "memory/c.md", "--yes").status == 0
     assert places_of(root, [WORD]) == {}
     assert run("forget", "memory/c.md", "--yes").status == 1
@@ -136,19 +136,19 @@ def test_a_note_that_is_gone_is_forgotten_by_its_name(run: Run, root: Path) -> N
 def test_files_of_the_persons_own_are_named_and_never_denied(run: Run, root: Path) -> None:
     (root / "AGENTS.md").write_text(f"Ask {WORD}.\n", "utf-8")
     refused = run("forget", WORD, "--yes")
-    assert (refused.status, "AGENTS.md holds it, and is a file of your own" in refused.err) == (1, True)
-    assert "nothing holds these words" not in refused.err
+    assert (refused.status, "AGENTS.md contains it and is your own file" in refused.err) == (1, True)
+    assert "nothing contains this text" not in refused.err
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "latin-1"])
 def test_notes_that_cannot_be_read_are_named(run: Run, root: Path, encoding: str) -> None:
     (root / "MEMORY.md").write_bytes(f"- {WORD} é\n".encode(encoding))
     refused = run("forget", WORD, "--yes")
-    assert (refused.status, "Not read: " in refused.err, "MEMORY.md" in refused.err) == (1, True, True)
-    assert "MEMORY.md holds it, and is a file of your own" in refused.err
+    assert (refused.status, "Not searched: " in refused.err, "MEMORY.md" in refused.err) == (1, True, True)
+    assert "MEMORY.md contains it and is your own file" in refused.err
     run("-p", f"I said {WORD}.")
     done = run("forget", WORD, "--yes")
-    assert (done.status, "Left, for this file is your own: MEMORY.md" in done.out) == (0, True), done.err
+    assert (done.status, "Not changed, because this file is your own: MEMORY.md" in done.out) == (0, True), done.err
     assert "MEMORY.md" in done.out.splitlines()[-1], "and why it was not read"
 
 
@@ -161,7 +161,7 @@ def test_notes_that_are_no_file_are_named(run: Run, root: Path, kind: str) -> No
         (root.parent / "mine.md").write_text(f"- {WORD}\n", "utf-8")
         (root / "MEMORY.md").symlink_to(root.parent / "mine.md")
     refused = run("forget", WORD, "--yes")
-    assert (refused.status, "Not read: " in refused.err) == (1, True), refused.err
+    assert (refused.status, "Not searched: " in refused.err) == (1, True), refused.err
 
 
 def test_other_files_beside_the_notes_do_not_keep_a_job_open(run: Run, root: Path) -> None:
@@ -173,7 +173,7 @@ def test_other_files_beside_the_notes_do_not_keep_a_job_open(run: Run, root: Pat
 
 def test_a_command_without_a_screen_fails_where_nothing_is_found(run: Run) -> None:
     refused = run("-p", "/forget zqnowhere")
-    assert (refused.status, "nothing holds these words" in refused.err) == (1, True)
+    assert (refused.status, "nothing contains this text" in refused.err) == (1, True)
 
 
 def test_accents_are_the_same_composed_and_decomposed(run: Run, root: Path) -> None:

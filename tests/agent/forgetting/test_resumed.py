@@ -29,8 +29,8 @@ from tui.session_opener import Opening
 
 pytestmark = pytest.mark.timeout(60)
 
-FINISHED = "Finished: the forgetting that was begun on "
-LEFT = "Left, for this file is your own: AGENTS.md."
+FINISHED = "Finished the deletion that was begun on "
+LEFT = "Not changed, because this file is your own: AGENTS.md."
 
 
 @pytest.fixture
@@ -57,8 +57,8 @@ def test_forget_prints_the_receipt_of_what_it_goes_on_with(run: Run, cut_short: 
     assert LEFT in lines
     assert "AGENTS.md" in places_of(cut_short, [MARK])
     again = run("forget").out
-    assert again.startswith("Nothing was begun that is not finished.")
-    assert "The last one was begun on " in again
+    assert again.startswith("No deletion is in progress")
+    assert "The last deletion was begun on " in again
     assert LEFT in again
 
 
@@ -95,7 +95,7 @@ def test_an_empty_name_is_refused(run: Run) -> None:
         refused = run("forget", *words, "--yes")
         assert (refused.status, "is empty" in refused.err) == (2, True), words
     bare = run("forget")
-    assert (bare.status, "Nothing was begun that is not finished." in bare.out) == (0, True)
+    assert (bare.status, "No deletion is in progress" in bare.out) == (0, True)
     assert "The last one" not in bare.out
     as_json = run("forget", "--json").json
     assert (as_json["receipt"], as_json["resumed"]) == (None, [])
@@ -143,7 +143,7 @@ def test_an_answer_to_a_message_from_before_goes_too(workspace: Workspace, step:
     result = said(memory, talk, first.seq, Role.TOOL, "zqbluefin.txt is there.")
     said(memory, talk, result.seq, Role.ASSISTANT, "I have read zqbluefin.txt.")
     (done,) = finish_pending(memory).over
-    assert not any("Written since" in line for line in receipt_lines(memory, done))
+    assert not any("because it was written after the start:" in line for line in receipt_lines(memory, done))
     memory.close()
     assert places_of(workspace.root, ["zqbluefin"]) == {}
 
@@ -158,7 +158,7 @@ def test_what_the_person_says_meanwhile_and_its_answer_stay_and_are_named(worksp
     notices: list[str] = []
     (done,) = finish_pending(memory, notices.append).over
     assert done.id == job.id
-    named = f"Written since it began, and left: {again.id}, {answer.id}."
+    named = f"because it was written after the start: {again.id}, {answer.id}."
     assert any(named in line for line in receipt_lines(memory, done))
     assert named in notices[0]
     assert memory.passage(memory.cold.entry(answer.seq)).text == "Noted: zqbluefin-8842."
@@ -172,6 +172,6 @@ def test_the_receipt_names_conversations_that_say_the_same(workspace: Workspace)
     asked, _ = (said(memory, talk, None, Role.USER, same) for talk in talks)
     forgetting(memory).begin(plan(memory, named=asked.id))
     (done,) = finish_pending(memory).over
-    stays = f"Stays: the same text, or parts of it, is in “Another” ({talks[1].id}), too."
+    stays = f"Kept: the same text, or parts of it, in “Another” ({talks[1].id})."
     assert stays in receipt_lines(memory, done)
     memory.close()

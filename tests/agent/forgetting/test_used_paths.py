@@ -33,9 +33,9 @@ def test_words_in_the_paths_of_a_backup_and_a_location_end_the_job(run: Run, roo
     assert run("backup", str(tmp_path / "zqanna" / "bk")).status == 0
     done = run("forget", "zqanna", "--yes")
     assert done.status == 0, done.err
-    assert ".palimpsest/config.yaml holds it, and is a file of your own: change it yourself." in done.out
+    assert ".palimpsest/config.yaml contains it and is your own file: edit it yourself." in done.out
     assert "Also in the path of " in done.out
-    assert "sync remove` ends the use" in done.out
+    assert "sync remove` stops using" in done.out
     assert set(places_of(root, ["zqanna"])) <= CONFIGURATION
     assert run("sync", "now").status == 0
     assert run("backup", str(tmp_path / "zqanna" / "bk")).status == 0

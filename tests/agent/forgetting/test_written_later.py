@@ -46,5 +46,5 @@ def test_the_receipt_names_what_was_written_since(run: Run, root: Path, monkeypa
     monkeypatch.setattr(job, "STEPS", {**job.STEPS, "names": meanwhile})
     done = run("forget", "zqbluefin", "--yes")
     assert done.status == 0
-    assert "Written since it began, and left: MEMORY.md" in done.out
+    assert "because it was written after the start: MEMORY.md" in done.out
     assert "zqbluefin again" in (root / "MEMORY.md").read_text("utf-8")

@@ -8,7 +8,7 @@ from tests.loopback import chat, data, delta, stream
 
 ENDED = {
     "length": ("length", "The answer was cut off at the length limit."),
-    "content_filter": ("filtered", "The service's filter ended the answer."),
+    "content_filter": ("filtered", "The answer was stopped by the service's content filter."),
 }
 
 

@@ -145,7 +145,7 @@ def test_undo_tells_a_program_how_many_files_it_restored(run: Run, root: Path, t
     undone = run("-c", "-p", "/undo", "--json")  # outside of the project folders: it stays
     assert (undone.status, undone.json["counts"]) == (1, {"restored": 0, "merged": 0, "left": 1})
     again = run("-c", "-p", "/undo", "--json")
-    assert (again.status, "nothing left to undo" in again.json["text"]) == (0, True)
+    assert (again.status, "Nothing left to undo:" in again.json["text"]) == (0, True)
 
 
 def test_bytes_that_are_no_text_survive_from_the_command_line_to_the_export(run: Run) -> None:
@@ -178,11 +178,11 @@ def test_models_are_listed_chosen_and_tested(run: Run, tmp_path: Path) -> None:
 def test_memory_is_recalled_without_a_screen(run: Run) -> None:
     run("remember", "The boiler is serviced in May.")
     assert "serviced in May" in run("-p", "/recall boiler").out
-    assert "Nothing is remembered" in run("-p", "/recall zeppelin").out
+    assert "No results" in run("-p", "/recall zeppelin").out
     assert "serviced in May" in run("-p", "/recall boiler", "--json").json["text"]
     nothing = run("-p", "/recall")
     assert nothing.status == 2
-    assert "question or a reference" in nothing.err
+    assert "/recall needs a query or a reference" in nothing.err
 
 
 def test_turns_are_archived_without_a_screen_and_without_asking(run: Run, tmp_path: Path) -> None:
@@ -211,10 +211,10 @@ def test_what_an_unclosed_tag_hides_is_said_at_once_with_its_length(run: Run) ->
     for form in ("text", "json", "stream-json"):
         said = run("-p", "before <private> zork after", "--output-format", form)
         assert said.status == 0
-        assert "<private> is never closed: the 11 characters after it" in said.err
+        assert "<private> is not closed: the 11 characters after it" in said.err
     assert "is never closed" not in run("-p", "before <private>zork</private> after").err
     pasted = "a <palimpsest-recalled trust='exact'>\nzork words\n</palimpsest-recalled> b"
-    assert "characters between <palimpsest-…> tags are kept nowhere" in run("-p", pasted).err
+    assert "characters between <palimpsest-…> tags are not" in run("-p", pasted).err
     assert "is never closed" in run("remember", "note <private> zork").err
 
 

@@ -83,7 +83,8 @@ def test_the_most_time_ends_an_answer(run: Run, server: ChatServer) -> None:
     assert said.json["text"] == "So far "
 
 
-def test_the_most_cost_refuses_to_start_without_a_price(run: Run, server: ChatServer) -> None:
+def test_the_most_cost_refuses_to_start_without_a_price(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PALIMPSEST_OPENAI_KEY", "sk-test")
     remote = "openai:m"
     said = run("--model", remote, "-p", "--max-cost", "1", "tea?", "--json")
     assert said.status == 2
@@ -109,7 +110,7 @@ def test_a_day_s_cap_ends_a_run_unless_it_may_go_on(
     assert run("--model", server.spec, "-p", "one").status == 0
     capped = run("--model", server.spec, "-p", "two")
     assert capped.status == 4
-    assert "5,000 are the most (models.daily_tokens)" in capped.err
+    assert "the limit is 5,000 (models.daily_tokens)" in capped.err
     over = run("--model", server.spec, "-p", "--over-cap", "three", "--json")
     assert (over.status, over.json["text"]) == (0, "Two.")
 

@@ -32,7 +32,7 @@ def test_what_nobody_can_permit_is_denied_and_the_flag_for_it_is_said(run: Run, 
     assert result["text"] == "I could not."
     assert [denial["tool"] for denial in result["denied"]] == ["remember"]
     assert "1 action was not permitted" in said.err
-    assert "a yes from the program that drives --input-format stream-json" in said.err
+    assert "confirmation by the program using --input-format" in said.err
 
 
 def test_a_rule_denies_and_is_named(run: Run, server: ChatServer) -> None:

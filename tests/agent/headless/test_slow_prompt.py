@@ -23,7 +23,7 @@ def test_a_long_wait_is_told_once_and_not_in_the_data(
 ) -> None:
     monkeypatch.setattr(headless, "NOTICE_AFTER_S", 0.1)
     said = run("--model", f"openai:m@{slow.address}/v1", "-p", "hi")
-    assert said.err.count("No word of the answer in 0.1 s; the prompt has about ") == 1
+    assert said.err.count("No output for 0.1 s; the prompt has about ") == 1
     assert "tokens to read, and the server reports nothing. Ctrl+C stops it." in said.err
     assert "still reading" not in said.err
     assert said.out.strip() == "Hello"
@@ -39,4 +39,4 @@ def test_a_long_wait_tells_what_the_server_reported(run: Run, slow: Loopback, mo
     progress = data({"choices": [], "prompt_progress": {"total": 2000, "cache": 0, "processed": 500}})
     slow.answers("/v1/chat/completions", stream(progress, Pause(0.8), chat_bytes("Hello")))
     said = run("--model", f"openai:m@{slow.address}/v1", "-p", "hi")
-    assert "No word of the answer in 0.3 s; the server has read 500 of 2.0k tokens" in said.err
+    assert "No output for 0.3 s; the server has read 500 of 2.0k tokens" in said.err

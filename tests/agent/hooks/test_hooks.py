@@ -213,7 +213,7 @@ async def test_a_hook_that_objects_to_a_message_is_reported_and_stops_nothing(
 ) -> None:
     server.plays(chat("So."))
     seen = await turn(open_session(user_prompt_submit=on("echo No tea. >&2; exit 2")), "Tea?")
-    assert "UserPromptSubmit objects, and the message is sent all the same: No tea." in only(seen, Notice).text
+    assert "A UserPromptSubmit hook objected, but the message is sent anyway: No tea." in only(seen, Notice).text
     assert only(seen, AnswerStored).text == "So."
 
 
@@ -372,7 +372,7 @@ def test_a_script_that_changed_is_off_in_later_sessions_until_it_is_trusted(tmp_
 
     def runs() -> bool:
         (project / "log").unlink(missing_ok=True)
-        assert ("so the hook that runs it is off" in notices()) != (project / "log").exists()
+        assert ("so its hook is disabled" in notices()) != (project / "log").exists()
         return (project / "log").exists()
 
     assert runs() and runs()

@@ -3,6 +3,7 @@
 from agent.importers.chatgpt import read_chatgpt
 from agent.importers.claude import read_claude
 from agent.importers.record import ImportRecord
+from agent.importers.skipped import Skipped, SkipReason
 from foundation.privacy import clear
 from memory.cold import ColdStore
 from memory.records import EntryDraft, EntryKind
@@ -71,7 +72,12 @@ def test_hidden_messages_and_thoughts_are_not_conversation() -> None:
             "b": node("a", [], content={"content_type": "thoughts", "thoughts": [{"content": "hm"}]}),
         },
     }
-    assert not list(read_chatgpt([found]))
+    skipped = [record for record in read_chatgpt([found]) if isinstance(record, Skipped)]
+    assert [(record.kind, record.reason) for record in skipped] == [
+        ("text", SkipReason.METADATA),
+        ("thoughts", SkipReason.REASONING),
+    ]
+    assert len(list(read_chatgpt([found]))) == len(skipped)
 
 
 def test_a_deep_conversation_is_no_recursion(cold: ColdStore) -> None:

@@ -33,7 +33,7 @@ def configured(raw: Any, name: str = "one") -> Any:
         ({"url": "ftp://b"}, "http or https"),
         ({"url": "file:///etc/passwd"}, "http or https"),
         ({"type": "sse", "url": "http://b"}, "HTTP+SSE"),
-        ({"type": "carrier pigeon", "command": "b"}, "stdio and http are known"),
+        ({"type": "carrier pigeon", "command": "b"}, "supported are stdio and http"),
         ({"type": "http", "command": "b"}, "does not fit"),
         ({"command": "a\0b"}, "zero byte"),
     ],
@@ -71,7 +71,7 @@ def test_the_facts_show_the_command_line_and_no_value() -> None:
     assert configured(raw).facts == (
         "It runs: uvx 'a server' '$(x)'",
         "In the folder x",
-        "It gets the variables: API_KEY, B=${HOME_KEY}",
+        "It receives the variables: API_KEY, B=${HOME_KEY}",
     )
 
 

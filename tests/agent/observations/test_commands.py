@@ -28,7 +28,7 @@ async def test_in_the_chat_a_correction_and_a_deletion_hold_with_the_next_messag
     def head() -> str:
         return json.dumps(asked(server)[-1].json["messages"][:2], ensure_ascii=False)
 
-    assert "There are no observations yet" in await says("/observations")
+    assert "No observations yet" in await says("/observations")
     server.plays(*[chat("Good.")] * 4)
     await turn(session, DECISION)
     await session.background.idle()

@@ -127,7 +127,7 @@ async def test_at_the_cap_the_rules_alone_observe_and_the_person_is_told_once(
     await say(session, server, f"Again. {LONG}")
     seen = await say(session, server, f"We decided to keep SQLite. {LONG}")
     (warning,) = [event.text for event in seen if isinstance(event, Notice)]
-    assert "4,001 of 5,000 tokens were used today (observe.tokens_a_day)" in warning
+    assert "4,001 of 5,000 tokens used today (observe.tokens_a_day)" in warning
     assert len(asked(observer)) == 1
     assert not [event for event in await say(session, server, "Thanks!") if isinstance(event, Notice)]
     assert "rules" in made(session).values()
@@ -202,8 +202,8 @@ async def test_status_tells_since_when_and_why_a_model_makes_no_observations_unt
     observer.plays(json_reply({"error": {"message": "no such model"}}, status=404))
     await say(session, server, f"We decided to keep SQLite. {LONG}")
     line = await _status(session)
-    assert f"noter@{observer.address}/v1` makes no observations since 20" in line and "no such model" in line
-    assert "asked again after five minutes" in line and "config set observe.model SPEC" in line
+    assert f"noter@{observer.address}/v1` stopped making observations 20" in line and "no such model" in line
+    assert "Next attempt in five minutes" in line and "config set observe.model SPEC" in line
     monkeypatch.setattr(session.jobs.model_observing, "_retry_at", 0.0)
     observer.plays(notes(NOTE))
     await say(session, server, "Thanks!")
@@ -218,7 +218,7 @@ async def test_status_tells_of_a_useless_model_and_of_a_cap(opened: Open, server
     assert "none of the 1 observations of its answer holds" in line and "Try another model" in line
     await say(session, server, f"Again. {LONG}")
     line = await _status(session)
-    assert "observe.tokens_a_day" in line and "goes on at midnight" in line
+    assert "observe.tokens_a_day" in line and "It continues at midnight," in line
 
 
 async def test_a_cut_off_answer_counts_and_is_not_asked_for_again(

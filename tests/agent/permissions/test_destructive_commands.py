@@ -98,7 +98,7 @@ def test_it_asks_in_auto_unless_a_rule_allows_it() -> None:
     action = Action(tool="run_command", access=Access.RUN, summary=f"run {line}", subject=line, destroys=True)
     auto = Policy(RuleSet(), PermissionMode.AUTO, sandboxed=True)
     decision = auto.decide(action)
-    assert decision.verdict is Verdict.ASK and "/undo cannot bring back" in decision.reason
+    assert decision.verdict is Verdict.ASK and "which /undo cannot restore" in decision.reason
     assert not decision.asks_always
     assert auto.decide(structs.replace(action, destroys=False)).verdict is Verdict.ALLOW
     auto.rules.add(parse_rule(Verdict.ALLOW, "run_command(rm -rf build)"))
@@ -114,6 +114,6 @@ def test_each_question_says_what_cannot_be_undone(mode: PermissionMode) -> None:
         for tainted in ("", "https://example.org/"):
             decision = policy.decide(action, tainted=tainted)
             assert decision.verdict is Verdict.ASK
-            assert decision.reason.endswith("It deletes or overwrites files, which /undo cannot bring back.")
+            assert decision.reason.endswith("It deletes or overwrites files, which /undo cannot restore.")
     kept = Policy(RuleSet(), PermissionMode.ASK).decide(structs.replace(action, destroys=False))
     assert "/undo" not in kept.reason

@@ -106,7 +106,7 @@ def test_a_command_that_cannot_be_read_asks_while_a_rule_denies_commands(allowed
     decision = strict.decide(code)
     assert decision.verdict is Verdict.ASK
     assert decision.reason == (
-        "Part of this command cannot be read, and a rule of this session says: deny run_command(git push *)."
+        "Part of this command cannot be parsed, and a rule of this session applies: deny run_command(git push *)."
     )
     strict.remember(code, PermissionAnswer(True, Scope.SESSION))
     assert strict.decide(code).verdict is Verdict.ALLOW  # this very line was read by a person

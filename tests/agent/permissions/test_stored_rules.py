@@ -90,9 +90,9 @@ def test_a_hand_written_file_keeps_its_comments_and_a_version(settings: Path, pr
     ("text", "problem"),
     [
         ("allow: [", "line 1"),
-        ("- run_command\n", "no list of rules"),
+        ("- run_command\n", "it does not contain rules under deny,"),
         ("alow:\n- run_command\n", "line 1: “alow” is not deny, ask or allow"),
-        ("allow:\n- run_command(\n", "line 2: “run_command(” is no permission rule"),
+        ("allow:\n- run_command(\n", "line 2: “run_command(” is not a permission rule"),
         ("deny:\n- a: b\n", "line 2: a rule is one text"),
         ("deny: run_command\n", "line 1: “deny” is not"),
         ("deny:\n- run_command(a | b)\n", "line 2"),

@@ -96,6 +96,6 @@ def test_a_session_tells_it_in_one_line(run: Run, root: Path) -> None:
     for name, body in old.items():
         (root / name).write_bytes(body)
     told = [run("-p", "hello").err, run("-p", "hello").err]
-    line = "AGENTS.md, SOUL.md, system.yaml: you had not changed the default text, so the new one replaced it. "
+    line = "AGENTS.md, SOUL.md, system.yaml: the default text was unchanged, so it was updated. "
     assert [err.count(line) for err in told] == [1, 0]
     assert {name: (root / name).read_bytes() for name in old} == {name: PRESENT[name] for name in old}

@@ -49,7 +49,7 @@ def test_a_draft_that_was_sent_leaves_no_file_and_no_lock(tmp_path: Path) -> Non
 def test_a_conversation_has_a_limit_of_drafts(tmp_path: Path) -> None:
     for number in range(DRAFTS_AT_MOST):
         WindowDrafts(tmp_path).save("c_1", f"thought {number}")
-    with pytest.raises(OSError, match="there are 20 drafts of this conversation"):
+    with pytest.raises(OSError, match="this conversation has 20 drafts"):
         WindowDrafts(tmp_path).save("c_1", "one too many")
 
 

@@ -71,7 +71,7 @@ def test_the_tokens_of_today_are_capped_and_those_of_yesterday_are_not() -> None
     limit = capped.reached(REMOTE, 50)
     assert limit
     assert limit.name == "daily_tokens"
-    assert "500 are the most (models.daily_tokens)" in capped.background_refusal()
+    assert "the limit is 500 (models.daily_tokens)" in capped.background_refusal()
 
 
 def test_the_request_about_to_be_sent_counts_for_the_day() -> None:
@@ -80,7 +80,7 @@ def test_the_request_about_to_be_sent_counts_for_the_day() -> None:
     assert capped.reached(REMOTE, 100) is None
     limit = capped.reached(REMOTE, 101)
     assert limit
-    assert limit.sentence == "Today's tokens are 501 with the next request, and 500 are the most (models.daily_tokens)."
+    assert limit.sentence == "the limit is Today's tokens are 501 with the next request, and 500 (models.daily_tokens)."
     by_cost = budget(store, daily_cost=0.5, prices={"m": ModelPrice(input=1_000, output=1_000)})  # 0.001 a token
     assert by_cost.reached(REMOTE, 90) is None
     limit = by_cost.reached(REMOTE, 110)
@@ -106,7 +106,7 @@ def test_money_is_capped_by_currency() -> None:
     store.rows.append(spent(1, {"amount": 0.6, "currency": "EUR"}))
     limit = budget(store, daily_cost=1.0).reached(REMOTE, 1)
     assert limit
-    assert limit.sentence == "1.20 EUR were spent today, and 1.00 EUR are the most (models.daily_cost)."
+    assert limit.sentence == "the limit is 1.20 EUR were spent today, and 1.00 EUR (models.daily_cost)."
 
 
 def test_offline_is_no_model() -> None:

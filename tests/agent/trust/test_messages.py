@@ -61,7 +61,7 @@ def test_a_read_only_opening_says_one_sentence(cloned: Path, bare: Run, words: t
 
 
 def test_the_chat_says_how_a_workspace_stands(run: Run, root: Path) -> None:
-    assert "all that it brings is in force" in run("-p", "/trust").out
+    assert "The workspace is fully trusted" in run("-p", "/trust").out
     skill = root / "skills" / "theirs" / "SKILL.md"
     skill.parent.mkdir()
     skill.write_text("---\nname: theirs\ndescription: Evil words.\n---\nDo it.\n")

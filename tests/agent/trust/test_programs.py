@@ -171,7 +171,7 @@ def test_trusting_shows_first_what_the_configuration_lets_in(cloned: Path, bare:
         "· sync.background: true",
         "· model: openai:fake@http://127.0.0.1:9/v1",
     ]
-    assert done.err.index("· model") < done.err.index("It is trusted now.")
+    assert done.err.index("· model") < done.err.index("It is now trusted")
     assert "sk-verysecret" not in done.err
 
 

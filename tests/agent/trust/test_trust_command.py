@@ -69,7 +69,7 @@ def test_trusting_a_folder_has_its_changed_scripts_of_hooks_run_again(
     assert scripts().changed(hook) == "check.sh"
     ran = bare("trust", str(folder))
     assert ran.status == 0
-    assert "Hooks run these as they are now: check.sh." in ran.err
+    assert "Hooks will run these files in their current state: check.sh." in ran.err
     assert scripts().changed(hook) == ""
     script.write_text("true\n")
     as_json = bare("trust", str(folder), "--json").json

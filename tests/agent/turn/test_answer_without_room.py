@@ -97,8 +97,8 @@ async def test_a_whole_answer_is_stored_whole_with_its_mirror_once_there_is_room
     server.plays(chat(*PIECES))
     seen = await turn(session, "Tell me all.")
     assert isinstance(failed := seen[-1], TurnFailed)
-    assert "your message is kept, its answer is not" in failed.message
-    assert "the answer is stored then" in failed.hint
+    assert "your message is saved," in failed.message
+    assert "the answer is then stored" in failed.hint
     assert failed.hint.endswith("/retry asks again.")
     await session.background.idle()
     assert session.working == UNSTORED
@@ -107,7 +107,7 @@ async def test_a_whole_answer_is_stored_whole_with_its_mirror_once_there_is_room
     await room_again(session)
     ((answer, text),) = await answers(session)
     assert (answer.seq, answer.complete, text) == (before.seq, True, WHOLE)
-    assert told == ["There is room again: the answer that was on the screen only is stored."]
+    assert told == ["There is free space again: the unsaved answer is now stored."]
     await session.background.idle()
     (mirror,) = workspace.conversations.glob("*.md")
     assert "word39 " in mirror.read_text("utf-8")
@@ -199,7 +199,7 @@ async def test_a_message_sent_into_the_turn_is_not_said_to_be_kept_before_it_is(
             return TurnInput("Only green ones.", steers=True)
 
     def refuse(*_: object, **__: object) -> None:
-        raise StoreFull("No space is left", "Nothing of this was written.")
+        raise StoreFull("No space is left", "Nothing was written;")
 
     session.steering = person = Person()
     server.plays(stream(data(delta(content="Black ")), Stall()))
@@ -212,4 +212,4 @@ async def test_a_message_sent_into_the_turn_is_not_said_to_be_kept_before_it_is(
             session.steer()
     monkeypatch.undo()
     assert isinstance(failed := seen[-1], TurnFailed)
-    assert failed.message == "Nothing of this was written."
+    assert failed.message == "Nothing was written;"

@@ -49,7 +49,8 @@ async def test_turns_of_another_window_are_told_once(windows: Windows) -> None:
     seen = await turn(first, "Where is the boiler?")
     (told,) = _told(seen)
     assert told == (
-        "This conversation went on in another window: 4 messages. It is in the context now; /tree shows it."
+        "This conversation continued in another window: 4 messages. The new messages are now in the "
+        "context; /tree shows them."
     )
     notice = next(event for event in seen if isinstance(event, Notice) and event.entries)
     shown = [first.memory.passage(first.memory.conversations.entry(seq)).text for seq in notice.entries]
@@ -88,7 +89,7 @@ async def test_a_compaction_and_an_undo_of_another_window_are_told(windows: Wind
     first, second = windows
     await second.compaction.run()
     (told,) = _told(await turn(first, "Where is the boiler?"))
-    assert told == "This conversation was changed in another window: a compaction. It holds here too."
+    assert told == "This conversation was changed in another window: a compaction. The change applies here, too."
     await second.compaction.undo()
     (told,) = _told(await turn(first, "And the meter?"))
     assert "another window: an undone compaction." in told
@@ -100,7 +101,7 @@ async def test_a_branch_of_another_window_is_told(windows: Windows) -> None:
     await second.branch.branch_from(entry.id)
     await turn(second, "Asked differently")
     (told,) = _told(await turn(first, "Where is the boiler?"))
-    assert "2 messages shown here are not in the context any more, and 2 messages of the other branch are" in told
+    assert "2 messages shown here are no longer in the context, and 2 messages of the other branch are" in told
     assert "/tree" in told
 
 
@@ -110,7 +111,7 @@ async def test_a_message_that_is_rewritten_begins_its_branch_all_the_same(window
     await first.branch.branch_from(entry.id)
     await turn(second, "And the meter?")
     (told,) = _told(await turn(first, "Asked differently"))
-    assert "Your message begins a branch all the same" in told
+    assert "Your message starts a new branch anyway" in told
     assert first.branch.rewritten is None
 
 
@@ -129,10 +130,10 @@ async def test_compact_without_a_question_and_its_undo_tell_in_the_result(window
     outcome: Outcome = await registry.run(first, "/compact --yes")
     assert isinstance(outcome, Proposal) and outcome.confirmed
     outcome = await outcome.run(lambda _: None)
-    assert isinstance(outcome, TextResult) and "went on in another window: 2 messages" in outcome.markdown
+    assert isinstance(outcome, TextResult) and "continued in another window: 2 messages" in outcome.markdown
     await turn(second, "And the key?")
     outcome = await registry.run(first, "/compact --undo")
-    assert isinstance(outcome, TextResult) and "went on in another window: 2 messages" in outcome.markdown
+    assert isinstance(outcome, TextResult) and "continued in another window: 2 messages" in outcome.markdown
 
 
 async def test_a_conversation_that_another_window_deletes_in_a_turn_ends_it_with_an_error(

@@ -106,7 +106,7 @@ async def test_where_no_window_is_stated_one_step_down_is_taken(
     seen = await fill(session)
     overflow = only(seen, ContextOverflowed)
     assert not overflow.stated and WINDOW / 2 < overflow.window < 20_000
-    assert "does not tell" in overflow.text and "It holds for this session, unless" in overflow.text
+    assert "does not tell" in overflow.text and "It applies to this session," in overflow.text
     assert UsedModels.of(environment_of(tmp_path)).window(session.profile.spec, f"{server.address}/v1") is None
     assert strict.rejected == 1 and only(seen, AnswerStored)
     await session.close()
@@ -133,8 +133,8 @@ async def test_a_stated_window_is_remembered_for_the_next_session(
     used, address = UsedModels.of(environment_of(tmp_path)), f"{server.address}/v1"
     assert used.window(spec, address) is None
     overflow = only(await fill(session), ContextOverflowed)
-    assert "is kept for this model at this address for 30 days" in overflow.text
-    assert f"/model {spec} forgets it" in overflow.text
+    assert "is remembered for this model and address for 30 days" in overflow.text
+    assert f"/model {spec} resets it" in overflow.text
     await session.close()
     kept = used.window(spec, address)
     assert kept is not None and kept.tokens == 3_000
@@ -142,7 +142,7 @@ async def test_a_stated_window_is_remembered_for_the_next_session(
     again = open_session(workspace, tmp_path, server, models=ModelSettings(tools=False, retries=0))
     await again.prepare_model()
     assert again.profile.window == 3_000
-    assert f"window 3,000, as its server said on {kept.time.astimezone():%Y-%m-%d}" in again.window_status
+    assert f"window 3,000, as reported by its server on {kept.time.astimezone():%Y-%m-%d}" in again.window_status
     await again.use_model(spec)
     assert again.profile.window > 3_000 and used.window(spec, address) is None
     await again.close()
@@ -155,7 +155,7 @@ async def test_a_figure_below_what_the_server_accepted_holds_for_the_session_alo
     session = open_session(workspace, tmp_path, server, models=SETTINGS)
     overflow = only(await fill(session), ContextOverflowed)
     assert overflow.stated and overflow.window == 2_000
-    assert "accepted more before, so 2,000 holds for this session alone" in overflow.text
+    assert "accepted more before, so 2,000 applies only to this session" in overflow.text
     used = UsedModels.of(environment_of(tmp_path))
     assert used.window(session.profile.spec, f"{server.address}/v1") is None
     await session.close()

@@ -77,7 +77,7 @@ async def test_archive_memory_counts_what_results_had_before_they_were_reduced(
     left = sum(event.receipt.entries for event in seen if isinstance(event, Compacted)) // 2
     assert report.archive is not None and 10 < left < shown
     assert 1_000 * left < report.archive.out_of_view < 2_500 * left
-    assert any(f"{report.archive.tokens:,} tokens of older turns" in line for line in savings_sentences(report))
+    assert any(f"{report.archive.tokens:,} tokens of older messages," in line for line in savings_sentences(report))
     await session.close()
 
 

@@ -66,7 +66,7 @@ async def test_the_model_and_the_person_are_told_of_a_call_that_repeats_itself(
     assert "made 5 times in a row, with the same arguments and the same result" in shown[REPEATS_TOLD - 1]
     assert "made 6 times in a row" in shown[-1]
     assert [notice.text for notice in of(seen, Notice)] == [
-        "read_file was called 5 times in a row, with the same arguments and the same result. The model was told."
+        "read_file was called 5 times in a row, with the same arguments and the same result. The model was informed."
     ]
     assert "made 5 times in a row" in asked(server)[REPEATS_TOLD].json["messages"][-1]["content"]
     assert isinstance(seen[-1], AnswerStored)
@@ -87,7 +87,7 @@ async def test_after_ten_the_person_is_asked_and_after_ten_more_again(session: S
     seen = await turn(session, "Look", further=[GO_ON, NO])
     first, second = of(seen, CallLimitReached)
     assert first.question == (
-        "read_file was called 10 times in a row, with the same arguments and the same result. Go on for another 10?"
+        "read_file was called 10 times in a row, with the same arguments and the same result. Continue for another 10?"
     )
     assert second.made == 2 * REPEATS_ASKED
     assert isinstance(seen[-1], Stopped)

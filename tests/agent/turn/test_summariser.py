@@ -204,7 +204,7 @@ async def test_the_extract_stands_in_with_one_sentence_why(
     server.plays(reply)
     written = await summariser.write(task())
     assert written.text == task().extract()
-    assert why in written.warning and "sentences of the turns, and not by openai:writer" in written.warning
+    assert why in written.warning and "extracted sentences, not written by openai:writer" in written.warning
 
 
 async def test_a_silent_model_is_given_up_after_the_time_of_every_answer(server: Loopback) -> None:
@@ -369,6 +369,6 @@ async def test_no_model_is_asked_for_a_summary_when_the_day_s_cap_is_reached(
     summariser.budget = SpendingBudget(capped, FakeSpending(spent(900)), FakeClock())
     written = await summariser.write(task())
     assert "Hotel Aurora" in written.text
-    assert "900 tokens were used today, and 500 are the most (models.daily_tokens)" in written.warning
+    assert "the limit is 900 tokens were used today, and 500 (models.daily_tokens)" in written.warning
     assert written.usage is None
     assert not server.posts

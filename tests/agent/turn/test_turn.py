@@ -124,7 +124,7 @@ async def test_more_calls_go_on_where_the_person_agrees(session: Session, server
     seen = await turn(session, "Search on and on", further=[PermissionAnswer(True), PermissionAnswer(True)])
     asked = [event for event in seen if isinstance(event, CallLimitReached)]
     assert [event.made for event in asked] == [2, 4]
-    assert asked[0].question == "2 calls in this turn. Go on for another 2?"
+    assert asked[0].question == "2 calls in this turn. Continue for another 2?"
     assert isinstance(seen[-1], AnswerStored)
 
 

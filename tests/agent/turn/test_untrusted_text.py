@@ -71,7 +71,7 @@ async def test_actions_ask_in_later_turns_too_while_the_text_is_in_view(session:
     server.plays(calls("act"), chat("a"), calls("look"), chat("b"), calls("act"), chat("c"))
     assert await asked(session, "Act") == []
     assert await asked(session, "Look") == []
-    assert await asked(session, "Act") == ["In view is what came of “look x.example”, which nobody here wrote."]
+    assert await asked(session, "Act") == ["The context contains output of “look x.example”, which is untrusted."]
 
 
 async def test_a_summary_of_the_text_asks_as_the_text_did(session: Session, server: Loopback) -> None:
@@ -82,7 +82,7 @@ async def test_a_summary_of_the_text_asks_as_the_text_did(session: Session, serv
         await asked(session, f"And question {number}?")
     assert await session.compaction.run()
     server.plays(calls("act"), chat("c"))
-    assert await asked(session, "Act") == ["In view is what came of “look x.example”, which nobody here wrote."]
+    assert await asked(session, "Act") == ["The context contains output of “look x.example”, which is untrusted."]
 
 
 async def test_another_conversation_does_not_ask(session: Session, server: Loopback) -> None:
@@ -97,6 +97,6 @@ async def test_a_note_made_after_it_carries_its_origin(
 ) -> None:
     server.plays(calls("look"), chat("b"), calls("remember", note="Tea at four."), chat("c"))
     await asked(session, "Look")
-    assert await asked(session, "Note it") == ["In view is what came of “look x.example”, which nobody here wrote."]
+    assert await asked(session, "Note it") == ["The context contains output of “look x.example”, which is untrusted."]
     text = workspace.memory_md.read_text("utf-8")
     assert "Tea at four." in text and "Origin: written while “look x.example” was in view" in text

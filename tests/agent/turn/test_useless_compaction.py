@@ -55,7 +55,7 @@ async def test_two_in_a_row_that_do_not_help_end_the_turn_with_a_sentence(
     if grows == 2:
         failed = only(seen, TurnFailed)
         assert len(receipts) == 2 and failed.title == "Archiving does not help"
-        assert "archived 2 times in a row, and the request is no smaller" in failed.message
+        assert "archived 2 times in a row, but the request did not shrink" in failed.message
         assert f"tokens after {receipts[-1].tokens_before:,}." in failed.message and "/context" in failed.hint
     else:
         assert only(seen, AnswerStored) and len(receipts) == grows + 1

@@ -27,7 +27,7 @@ FAILS_AT_START = {
     "handshake_hangs": "did not start within 5 s",
     "handshake_fails": "not today",
     "odd_handshake": "invalid",
-    "unknown_version": "^speaks a version of MCP that is not known here: 1999-01-01$",
+    "unknown_version": "^uses an unsupported version of MCP: 1999-01-01$",
     "list_hangs": "did not start within 5 s",
     "list_fails": "no list",
     "list_of_text": "invalid",
@@ -79,7 +79,7 @@ def test_programs_that_cannot_be_started_fail_with_their_names(hostile: Hostile,
             "null": {"command": "a\0b"},
         },
     )
-    assert running.state("missing") == ("failed", "cannot be started: there is no no-such-program-anywhere")
+    assert running.state("missing") == ("failed", "cannot be started:  not foundno-such-program-anywhere")
     assert "ermission denied" in running.state("data")[1]
     assert "/no/such/folder" in running.state("nowhere")[1]
     assert "NO_SUCH_VARIABLE" in running.state("variable")[1]
@@ -87,10 +87,10 @@ def test_programs_that_cannot_be_started_fail_with_their_names(hostile: Hostile,
 
 
 CALLS_THAT_FAIL = {
-    "call_hangs": "gave no answer within 1.5 s",
-    "call_hangs_and_ignores_sigterm": "gave no answer within 1.5 s",
-    "dies": "exited with status .*segmentation fault of sorts.*may have had effects",
-    "stops_reading": "gave no answer within 1.5 s",
+    "call_hangs": "did not respond within 1.5 s",
+    "call_hangs_and_ignores_sigterm": "did not respond within 1.5 s",
+    "dies": "exited with status .*segmentation fault of sorts.*The call may still have had effects",
+    "stops_reading": "did not respond within 1.5 s",
     "huge": "more than 8 MB",
     "nested_result": "answered with an error: what cannot be read",
     "result_of_numbers": "no result of a tool call|invalid",
@@ -100,7 +100,7 @@ CALLS_THAT_FAIL = {
     "fails": "it failed it failed",
     "error_of_text": "error|invalid|gave no answer",
     "is_error": "line\nline",
-    "endless_progress": "gave no answer within 1.5 s|messages or 8 MB",
+    "endless_progress": "did not respond within 1.5 s|messages or 8 MB",
 }
 
 
@@ -173,8 +173,8 @@ def test_a_server_that_died_is_started_again_a_few_times_only(hostile: Hostile) 
         with pytest.raises(ToolFailure) as failure:
             running.call("bad__echo")
         messages.append(failure.value.message)
-    assert all("may have had effects" in message for message in messages[:3])
-    assert "ended 3 times and is not started again" in messages[3]
+    assert all("The call may still have had effects" in message for message in messages[:3])
+    assert "exited 3 times and is not restarted" in messages[3]
     notices = running.take()
     assert "cannot be used" in notices[0]
     assert "gone: bad__echo" in notices[1]

@@ -209,10 +209,10 @@ def test_nothing_is_restored_into_a_workspace_or_into_the_backup(
     (tmp_path / "link").symlink_to(root)
     (root / "deep").mkdir()
     targets = {
-        root / "inside": f"lies inside the workspace {root}",
-        root / "deep" / "inside": f"lies inside the workspace {root}",
-        tmp_path / "link" / "through": f"{root / 'through'} lies inside the workspace {root}",
-        place.folder / "x": f"lies inside the backup {place.folder}",
+        root / "inside": f"is inside the workspace {root}",
+        root / "deep" / "inside": f"is inside the workspace {root}",
+        tmp_path / "link" / "through": f"{root / 'through'} is inside the workspace {root}",
+        place.folder / "x": f"is inside the backup {place.folder}",
     }
     for target, sentence in targets.items():
         if existing:

@@ -1,4 +1,4 @@
-"""A disk that fills up or refuses: the error says so, no snapshot is made, and the earlier ones are whole."""
+"""A disk that fills up or refuses: the error says so, no snapshot is made, and the earlier ones are intact."""
 
 import errno
 import random
@@ -64,7 +64,7 @@ def test_a_full_disk_leaves_no_snapshot_and_gives_its_space_back(saved: Workspac
     save(saved, place)
     before = {path.name for path in place.folder.iterdir()}
     grow(saved)
-    with pytest.raises(BackupDiskFull, match="earlier ones are whole"):
+    with pytest.raises(BackupDiskFull, match="earlier ones are intact"):
         save(saved, place)
     assert {path.name for path in place.folder.iterdir()} == before
     assert check_backup(place).problems == ()
@@ -77,10 +77,10 @@ def test_a_restore_to_a_full_disk_leaves_nothing(saved: Workspace, tmp_path: Pat
     place = LocalPlace(tmp_path / "backup")
     grow(saved)
     save(saved, place)
-    with pytest.raises(BackupDiskFull, match=f"No space is left in {small_disk} for what is restored") as error:
+    with pytest.raises(BackupDiskFull, match=f"No space is left in {small_disk} for the restored files") as error:
         restore(place, choose_snapshot(place, None), small_disk / "again", settings=SETTINGS)
     assert list(small_disk.iterdir()) == []
-    assert "the backup was only read" in error.value.message
+    assert "Nothing was restored" in error.value.message
     assert "snapshot" not in error.value.message + error.value.hint, "nothing was being saved"
     assert "--keep" not in error.value.hint
     assert error.value.exit_status == StoreFull.exit_status
@@ -97,7 +97,7 @@ def test_a_full_disk_of_the_workspace_is_named_as_that(
     before = {path.name for path in place.folder.iterdir()}
     fill(small_disk)
     assert workspace.database.stat().st_size > 65_536
-    with pytest.raises(BackupDiskFull, match=f"No space is left in {workspace.state}, where a copy") as error:
+    with pytest.raises(BackupDiskFull, match=f"No space is left in {workspace.state} for the temporary copy") as error:
         save(workspace, place)
     assert error.value.title == "The disk of the workspace is full"
     assert "on the disk of the workspace" in error.value.hint
@@ -147,7 +147,7 @@ def test_a_place_that_is_read_only_is_named_as_that(saved: Workspace, small_disk
         with pytest.raises(BackupUnreachable, match=f"Nothing can be written in {folder}: Read-only file") as error:
             save(saved, LocalPlace(folder))
         assert error.value.title == "The backup cannot be written to"
-        assert "another place" in error.value.hint
+        assert "another location" in error.value.hint
     assert {path.name: path.read_bytes() for path in place.folder.iterdir()} == before
     assert check_backup(place).problems == (), "it can be read"
 

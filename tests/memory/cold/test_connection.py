@@ -16,7 +16,7 @@ from tests.paths import ROOT
 
 @pytest.mark.parametrize("version", ["3.51.2", "3.9.0", "2.99.99"])
 def test_an_old_sqlite_is_refused_with_a_sentence(version: str) -> None:
-    with pytest.raises(CannotOpen, match=rf"SQLite {version}, which can damage a store; it needs 3\.51\.3"):
+    with pytest.raises(CannotOpen, match=rf"SQLite {version} can damage the database; 3\.51\.3"):
         refuse_old_sqlite(version)
 
 
@@ -50,7 +50,7 @@ def test_a_journal_that_is_not_written_ahead_is_an_error() -> None:
 def test_a_file_of_another_kind_is_refused(database: Path) -> None:
     database.parent.mkdir()
     database.write_bytes(b"My diary, not a database. " * 200)
-    with pytest.raises(Damaged, match=r"cold\.db is not a whole SQLite database"):
+    with pytest.raises(Damaged, match=r"cold\.db is not an intact SQLite database"):
         open_store(database)
     assert database.read_bytes().startswith(b"My diary")
 
@@ -67,7 +67,7 @@ def test_a_damaged_store_is_told_as_damaged(database: Path) -> None:
     problems = cold.check()
     assert problems
     assert {problem.what for problem in problems} == {"file"}
-    with pytest.raises(Damaged, match="not a whole SQLite database"):
+    with pytest.raises(Damaged, match="not an intact SQLite database"):
         cold.entries(range(1, 4000))
     cold.close()
 

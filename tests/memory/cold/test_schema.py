@@ -81,7 +81,9 @@ def test_a_newer_store_is_refused_and_left_alone(database: Path) -> None:
     run(db, "CREATE TABLE moods (name TEXT) STRICT")
     run(db, "PRAGMA user_version = 99")
     db.close()
-    with pytest.raises(CannotOpen, match=f"It has schema 99; this program knows schemas up to {released()[-1].number}"):
+    with pytest.raises(
+        CannotOpen, match=f"It has schema 99; this version supports schemas up to {released()[-1].number}"
+    ):
         open_store(database)
     db = apsw.Connection(str(database))
     assert pragma(db, "user_version") == 99
@@ -163,7 +165,7 @@ def test_a_store_of_another_shape_whose_number_is_too_low_is_damaged(database: P
     run(db, "CREATE TABLE moods (name TEXT) STRICT")
     run(db, "PRAGMA user_version = 9")
     db.close()
-    with pytest.raises(Damaged, match="cannot be brought from schema 9"):
+    with pytest.raises(Damaged, match="cannot be migrated from schema 9"):
         open_store(database)
     assert put_right(database, database.parent / "kept") == ""
 

@@ -55,7 +55,7 @@ def test_a_damaged_copy_is_named_and_written_anew(key: Path, harm: str) -> None:
     HARMS[harm](copy)
     assert secret_at(key, make=True) == key.read_bytes()
     assert [damage.file for damage in secret_damages(key)] == ["secret.copy"]
-    assert repaired(key) == (["secret.copy: the key of hashes was written anew."], [], ["secret.key", "secret.copy"])
+    assert repaired(key) == (["secret.copy: the hash key was rewritten."], [], ["secret.key", "secret.copy"])
     assert copy.read_bytes() == whole
 
 
@@ -67,11 +67,11 @@ def test_no_other_key_is_made_silently_where_something_was_forgotten(key: Path, 
     assert secret_at(key, make=False) == b""
     with pytest.raises(Damaged) as raised:
         secret_at(key, make=True)
-    assert "an import of its text may bring it back" in raised.value.hint
+    assert "and an import may restore it:" in raised.value.hint
     assert [damage.file for damage in secret_damages(key)] == ["secret.key"]
     mended, lost, _ = repaired(key)
     assert (mended, len(lost)) == ([], 1)
-    assert "may bring it back" in lost[0]
+    assert "forget it again in that case" in lost[0]
     assert len(secret_at(key, make=True)) == 32
     assert secret_damages(key) == []
 

@@ -117,7 +117,7 @@ def test_what_is_damaged_in_both_files_is_named_as_lost(tmp_path: Path) -> None:
     assert _stones(tmp_path).tokens() == {_of("two").token}
     messages = [damage.message for damage in stones.damages()]
     assert len(messages) == 2
-    assert all("In neither file: 1 tombstone; an import may bring back" in message for message in messages)
+    assert all("In neither file: 1 tombstone; an import may restore" in message for message in messages)
     _, lost = stones.repair(lambda _: None)
     assert len(lost) == 1
     assert stones.damages() == []

@@ -349,5 +349,5 @@ def test_on_a_disk_that_is_read_only_a_sentence_says_why_nothing_is_remembered(
     with sealed(workspace.root) as folder:
         there = HotMemory(Workspace(folder), clock)
         assert "Tea at four." in "".join(note.text for note in there.notes())
-        with pytest.raises(UnwritableNotes, match="cannot be written to: notes can be read"):
+        with pytest.raises(UnwritableNotes, match="notes can be read but not added"):
             there.remember(clear("Coffee."), heading=None, conversation=None)

@@ -52,7 +52,7 @@ def test_a_copy_that_another_program_made_is_named_until_it_is_deleted(
     (place / "photo.jpg").write_bytes(b"x")
     forget_words(desk, "zanzibar")
     left = renew_locations(desk.memory, LocationAccess(SyncSettings(locations=[str(place)]), {}))
-    assert [each.reason.split(" there is a copy")[0] for each in left] == copies
+    assert [each.reason.split(" a copy made by another program")[0] for each in left] == copies
     assert file.name not in {path.name for path in place.iterdir()}, "what this device wrote is written anew"
     for device in (desk, laptop):
         unread = device.run(place).unread

@@ -121,11 +121,13 @@ def test_each_reads_once_that_it_was_deleted_and_why_it_is_kept(
     write(laptop, EDITS["changed"], NAME)
     desk.run(place)
     end = "at the same time."
-    assert laptop.run(place).news == [f"{NAME} was deleted on desk and is kept: it was edited on this device {end}"], (
-        "though nothing is written into its file"
-    )
-    assert desk.run(place).news[1:] == [f"{NAME} was deleted on this device and is kept: it was edited on laptop {end}"]
-    assert phone.run(place).news[1:] == [f"{NAME} was deleted on desk and is kept: it was edited on laptop {end}"]
+    assert laptop.run(place).news == [
+        f"{NAME} was deleted on desk but kept, because it was edited on this device {end}"
+    ], "though nothing is written into its file"
+    assert desk.run(place).news[1:] == [
+        f"{NAME} was deleted on this device but kept, because it was edited on laptop {end}"
+    ]
+    assert phone.run(place).news[1:] == [f"{NAME} was deleted on desk but kept, because it was edited on laptop {end}"]
     write(laptop, RECIPE, NAME)
     laptop.run(place)
     assert desk.run(place).news == [f"{NAME} was changed by laptop."]

@@ -143,7 +143,7 @@ def test_a_tombstone_reaches_the_location_with_the_forgetting(desk: Laptop, lapt
     plan = forget.plan(laptop.memory, named="zanzibar")
     receipt = forget.forget_everywhere(laptop.memory, plan, access)
     assert receipt.left == ()
-    assert "until they sync the next time" in receipt.lines[-1]
+    assert "Other devices still have copies until" in receipt.lines[-1]
     assert "Not sent yet" not in words_at(place)
     desk.run(place)
     assert texts(desk) == ["Keep this.", "[forgotten]"]
@@ -161,9 +161,9 @@ def test_a_location_that_was_removed_is_not_told(desk: Laptop, laptop: Laptop, p
     plan = forget.plan(laptop.memory, named="zanzibar")
     receipt = forget.forget_everywhere(laptop.memory, plan, LocationAccess(SyncSettings(locations=[]), {}))
     assert receipt.left == ()
-    (removed,) = (line for line in receipt.lines if "is no location of this workspace any more" in line)
+    (removed,) = (line for line in receipt.lines if "is no longer a location of this workspace:" in line)
     assert removed.startswith(f"{place} ")
-    assert "devices that sync there keep what they took of it, and nothing tells them." in removed
+    assert "devices that sync there keep their copies and are not informed." in removed
     assert pending_locations(laptop.memory) == ()
 
 

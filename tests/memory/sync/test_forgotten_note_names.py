@@ -64,7 +64,7 @@ def test_one_sync_gives_it_the_other_name_on_the_other_device(desk: Laptop, lapt
     assert only(desk)[1] == TEXT
     name = only(laptop)[0]
     assert name.startswith("memory/note-")
-    assert result.news == [f"{name} is the new name of a note: another device forgot the old one."]
+    assert result.news == [f"A note was renamed to {name}: another device deleted its old name."]
     assert shared_words(place, laptop) == []
     versions = laptop.memory.versions.store.versions()
     assert [version.author for version in versions if version.path == name] == [Author.SYNC]

@@ -203,7 +203,7 @@ def test_an_older_program_leaves_a_segment_with_forgotten_lines_and_names_it(
     with monkeypatch.context() as patched:
         patched.setattr(segment, "_KNOWN", frozenset({b"PSS1"}))
         (unread,) = laptop.run(place).unread
-    assert "a newer version of this program wrote it" in unread.message
+    assert "written by a newer version of Palimpsest" in unread.message
     assert text(laptop) == "- one\n- the zanzibar canary\n"
     assert laptop.run(place).unread == ()
     assert text(laptop) == "- one\n"

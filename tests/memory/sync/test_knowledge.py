@@ -71,7 +71,7 @@ def test_what_text_recognition_read_is_approximate_there_too(
     (hit,) = laptop.memory.search.query(Query(text="gurnard")).hits
     assert hit.trust is Trust.APPROXIMATE
     assert laptop.memory.passage(laptop.memory.cold.entry(hit.entry)).warnings == (
-        "Text recognition read it from a picture: nothing vouches for its words.",
+        "It was read from a picture by OCR, so its text cannot be verified.",
     )
 
 
@@ -192,7 +192,7 @@ def test_a_kind_that_is_not_known_is_named_until_it_is(
         result = laptop.run(place)
         (unread,) = result.unread
         assert unread.name == name
-        assert "of a kind that this version does not know (holo" in unread.message
+        assert "of an unknown type (holo" in unread.message
         assert "\x1b" not in unread.message
         assert [each.name for each in location_status(laptop.memory, LocalPlace(place, SYNC)).problems] == [name]
     ids = laptop.memory.cold.read(lambda db: fetch(db, "SELECT id FROM entries"))

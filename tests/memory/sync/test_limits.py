@@ -140,7 +140,7 @@ def test_what_holds_more_than_a_device_writes_is_named_and_changes_nothing(
 ) -> None:
     name = put(place, *operations)
     (unread,) = laptop.run(place).unread
-    assert unread.message == f"{name} holds more than a device writes. It was not read."
+    assert unread.message == f"{name} is larger than any valid segment. It was not read."
     assert laptop.memory.conversations.latest() is None
     with pytest.raises(SegmentDamaged, match="more than a device writes"):
         decode_segment_at(place / name)

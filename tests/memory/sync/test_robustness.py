@@ -71,7 +71,7 @@ def test_a_segment_of_a_newer_version_is_refused_and_left(desk: Laptop, laptop: 
     foreign.write_bytes(newer)
     result = laptop.run(place)
     assert [each.message for each in result.unread] == [
-        f"{foreign.name}: a newer version of this program wrote it. It was not read, and nothing was changed for it."
+        f"{foreign.name}: written by a newer version of Palimpsest. It was not read, and nothing was changed."
     ]
     assert state_of(laptop) == state_of(desk), "others are read"
     assert laptop.found(trip)

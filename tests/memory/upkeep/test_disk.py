@@ -49,7 +49,7 @@ def test_each_part_has_its_real_size_and_links_are_not_followed(filled: Workspac
 def test_the_warning_comes_from_nine_tenths_of_the_budget_on(filled: Workspace) -> None:
     assert warned(filled, budget_mb=7) == "", "6 of 7 MB"
     sentence = warned(filled, budget_mb=6)
-    assert sentence.startswith("Memory is over its budget: it takes 6.0 MB of 6.0 MB (disk.budget_mb).")
+    assert sentence.startswith("Memory is over its budget: 6.0 MB of 6.0 MB (disk.budget_mb).")
     (filled.state / "pages" / "a.png").write_bytes(b"x" * (MEGABYTE * 3 // 2))
     assert warned(filled, budget_mb=6).startswith("Memory is near its budget: it takes 5.5 MB of 6.0 MB")
     assert warned(filled, budget_mb=0) == ""
@@ -58,14 +58,14 @@ def test_the_warning_comes_from_nine_tenths_of_the_budget_on(filled: Workspace) 
 def test_it_names_what_takes_the_room_and_what_is_made_again(filled: Workspace) -> None:
     sentence = warned(filled, budget_mb=1)
     assert "packs 3.0 MB, page cache 2.0 MB, database 1.0 MB." in sentence
-    assert "2.0 MB of it is made again when it is deleted." in sentence
+    assert "2.0 MB of it is regenerated if deleted." in sentence
     assert sentence.endswith("Do something.")
 
 
 def test_little_free_space_is_a_warning_of_its_own(filled: Workspace) -> None:
     use = measure(filled, lambda _: 10 * MEGABYTE)
     low = disk_warning(use, DiskSettings(budget_mb=0, free_mb=11), advice="")
-    assert low.startswith("Only 10.0 MB are free on the workspace's disk")
+    assert low.startswith("Only 10.0 MB free on the workspace's disk")
     assert disk_warning(use, DiskSettings(budget_mb=0, free_mb=10), advice="") == ""
     unknown = measure(filled, lambda _: None)
     assert disk_warning(unknown, DiskSettings(budget_mb=0, free_mb=11), advice="") == ""

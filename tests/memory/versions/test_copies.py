@@ -28,7 +28,7 @@ def test_a_damaged_version_is_taken_from_a_copy_that_has_its_bytes(tmp_path: Pat
         raise FileNotFoundError(name)
 
     kept: list[Path] = []
-    assert store.mend(gone, kept.append) == ["Version 2 of MEMORY.md: stored anew, from a copy of it."]
+    assert store.mend(gone, kept.append) == ["Version 2 of MEMORY.md: restored from a copy of it."]
     assert kept == [folder / "objects" / second[:2] / second]
     assert store.check() == []
     assert [store.body(version) for version in store.versions()] == bodies

@@ -49,7 +49,7 @@ def test_a_note_by_hand_and_one_by_a_model_are_told_apart(memory: Memory, worksp
         file.write("- 手写 🐋\r\n")
     memory.hot.refresh()
     assert [row[1:] for row in told(memory, "MEMORY.md")] == [
-        ("user", "found when the versions began"),
+        ("user", "found when versions were first saved"),
         ("model", "tool remember in c_1"),
         ("user", "by hand"),
     ]
@@ -112,7 +112,7 @@ def test_the_projects_files_and_skills_have_versions_byte_for_byte(
     store = memory.versions.store
     assert [store.body(each) for each in store.versions("AGENTS.md")] == [b"Be brief.\r\n", b"Be long.\r\n"]
     assert [each.size for each in store.versions("skills/packing/SKILL.md")] == [50, 0]
-    assert [row[2] for row in told(memory, "AGENTS.md")] == ["found when the versions began", "by hand"]
+    assert [row[2] for row in told(memory, "AGENTS.md")] == ["found when versions were first saved", "by hand"]
 
 
 def test_what_a_tool_writes_to_such_a_file_is_the_models(memory: Memory, workspace: Workspace) -> None:
@@ -124,7 +124,7 @@ def test_what_a_tool_writes_to_such_a_file_is_the_models(memory: Memory, workspa
     change = FileChange(folder=workspace.root, path="AGENTS.md", expected=old, new=new)
     checkpoints.apply([change, other], "e_2", label="write_file")
     assert told(memory) == [
-        ("AGENTS.md", "user", "found when the versions began"),
+        ("AGENTS.md", "user", "found when versions were first saved"),
         ("AGENTS.md", "model", "tool write_file in c_1"),
     ]
     undone = memory.restorer.undo()
@@ -202,7 +202,7 @@ def test_a_workspace_that_another_process_writes_is_told_as_that(
 ) -> None:
     by_model(memory, "one")
     monkeypatch.setattr("memory.hot.lock._SECONDS", 0.1)
-    with FileLock(workspace.hot_lock), pytest.raises(TemporaryFailure, match="Another Palimpsest has held"):
+    with FileLock(workspace.hot_lock), pytest.raises(TemporaryFailure, match="Another Palimpsest process has locked"):
         memory.restorer.undo()
     assert "one" in workspace.memory_md.read_text("utf-8")
 
@@ -249,7 +249,7 @@ def test_copies_of_earlier_releases_become_versions(workspace: Workspace, clock:
     history = FileHistory(workspace, clock)
     history.seen("memory/people.md", "- Ann\n- Ben")
     first, second = history.store.versions()
-    assert (first.path, first.reason) == ("memory/people.md", "kept by an earlier release")
+    assert (first.path, first.reason) == ("memory/people.md", "saved by an earlier release")
     assert history.store.body(first) == b"- Ann"
     assert second.reason == "by hand"
 

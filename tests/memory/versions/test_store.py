@@ -153,7 +153,7 @@ def test_two_texts_that_changed_places_are_not_given_for_each_other(tmp_path: Pa
     first.write_bytes(second.read_bytes())
     second.write_bytes(body)
     for name in names:
-        with pytest.raises(Damaged, match="does not hold what its name says"):
+        with pytest.raises(Damaged, match="does not match its name"):
             objects.get(name)
 
 
@@ -288,7 +288,7 @@ def test_a_damaged_head_is_named_and_written_anew(tmp_path: Path, clock: FakeClo
     (folder / "head").write_bytes(bytes(60))
     store = VersionStore(folder, clock)
     assert [problem.message for problem in store.check()] == [
-        f"{folder / 'head'} cannot be read: it says how far the list of versions reaches."
+        f"{folder / 'head'}, which records the length of the version list, cannot be read."
     ]
     store.record("memory/new.md", b"new", BY_HAND)
     assert len(store.check()) == 1, "the damage is not hidden by the next version"

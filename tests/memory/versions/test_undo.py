@@ -65,7 +65,7 @@ def test_a_change_that_cannot_be_taken_back_names_the_one_before_it(memory: Memo
     memory.hot.refresh()
     with pytest.raises(NoteChanged, match="in the same lines") as refused:
         memory.restorer.undo()
-    assert f"memory undo {first.number}` takes back the one before it" in refused.value.hint
+    assert f"memory undo {first.number}` undoes the one before it" in refused.value.hint
     assert memory.restorer.undo(first.number) == first
     assert "as I say" in workspace.memory_md.read_text("utf-8")
     with pytest.raises(NoteChanged):

@@ -84,7 +84,7 @@ async def test_escape_stops_the_answer_and_keeps_what_came(open_chat: Any) -> No
         await chat.until(lambda: "Some words" in chat.text)
         await chat.press("escape")
         await chat.quiet()
-        assert "stopped; what came is kept" in chat.text
+        assert "stopped; the partial answer is saved" in chat.text
 
 
 async def test_a_message_sent_while_it_answers_waits_its_turn(open_chat: Any) -> None:
@@ -135,7 +135,7 @@ async def test_a_defect_in_a_turn_is_told_and_the_chat_goes_on(open_chat: Any) -
     async with open_chat(answers=broken) as chat:
         await chat.say("one")
         await chat.quiet()
-        assert "▌ A bug in Palimpsest" in chat.lines
+        assert "▌ Internal error" in chat.lines
         await chat.say("two")
         await chat.quiet()
         assert "◆ Now." in chat.lines
@@ -243,7 +243,7 @@ async def test_a_found_model_is_offered_and_f2_takes_it(open_chat: Any) -> None:
 
     session = FakeSession(lambda text: answer(text), models=[Found()], spec="offline")
     async with open_chat(session=session) as chat:
-        await chat.until(lambda: "answers on this machine" in chat.text)
+        await chat.until(lambda: "is running on this machine" in chat.text)
         await chat.press("f2")
         await chat.until(lambda: chat.session.profile.name.startswith("openai:qwen3"))
         await chat.quiet()

@@ -137,3 +137,12 @@ async def test_the_files_with_versions_complete_the_log_of_memory(
         await chat.until(lambda: offered(chat)[:1] == ["/memory log MEMORY.md"])
         await chat.press("tab")
         assert chat.screen.prompt.text.strip() == "/memory log MEMORY.md"
+
+
+@pytest.mark.parametrize("size", [(45, 10), (80, 24), (200, 50)])
+async def test_the_list_of_commands_never_covers_the_prompt(open_chat: Open, size: tuple[int, int]) -> None:
+    async with open_chat(size=size) as chat:
+        await chat.press("slash")
+        await chat.until(lambda: chat.screen.suggestions.display)
+        await chat.until(lambda: any(line.strip() == "❯ /" for line in chat.seen))
+        assert any("/help" in line for line in chat.seen)

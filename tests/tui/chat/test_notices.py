@@ -218,7 +218,7 @@ async def test_the_retries_of_a_request_are_one_notice_and_a_failure_takes_the_o
 
 async def test_a_message_sent_again_is_not_shown_twice(open_chat: Any, monkeypatch: Any) -> None:
     async def run(session: Any, line: str) -> Any:
-        return SendMessage("hello there", again=True, notice="The last message is sent again.")
+        return SendMessage("hello there", again=True, notice="Resending the last message.")
 
     monkeypatch.setattr("agent.commands.registry.run", run)
     async with open_chat(answers=lambda _: answer("Here.")) as chat:

@@ -15,7 +15,7 @@ from agent.cli.launch import LaunchOptions
 from agent.config.config import Config
 from agent.permissions.mode import PermissionMode
 from agent.permissions.rules import Verdict, parse_rule
-from agent.services.drafts import NEW, Drafts
+from agent.services.drafts import NEW, OPENING, Drafts
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from memory.cold import ColdStore
@@ -55,6 +55,39 @@ async def test_keys_typed_while_a_conversation_opens_go_to_the_prompt(workspace:
         assert app.chat.prompt.text == "my unsent draft 草稿"
         seen = "\n".join(displayed_lines(app))
         assert "opening" not in seen
+
+
+async def test_what_is_typed_while_a_conversation_opens_survives_a_kill(workspace: Workspace, tmp_path: Any) -> None:
+    Drafts(workspace.drafts).save("c_9", "an older draft")
+    session, gate = FakeSession(lambda _: answer("Yes.")), asyncio.Event()
+    session.entries = [spoken(1, Role.USER, "hello"), spoken(2, Role.ASSISTANT, "Hi.")]
+
+    async def slow() -> Any:
+        await gate.wait()
+        return session
+
+    def opened() -> PalimpsestApp:
+        start = ChatStart(workspace=workspace, model="offline", working_directory=tmp_path, latest=True)
+        return PalimpsestApp(start, slow)
+
+    app = opened()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("g", "o")
+        async with asyncio.timeout(5):
+            while Drafts(workspace.drafts).load(OPENING).text != "go":
+                await asyncio.sleep(0.01)
+        app.chat.draft_keeper.release()  # as where the process is killed: what is saved at the end is not
+    Drafts(workspace.drafts).save(OPENING, "go")
+    gate.set()
+    app = opened()
+    async with app.run_test(size=(80, 24)) as pilot:
+        async with asyncio.timeout(5):
+            while app.chat.prompt.text != "go":
+                await asyncio.sleep(0.01)
+            while Drafts(workspace.drafts).has(OPENING) or Drafts(workspace.drafts).load("c_9").text != "go":
+                await asyncio.sleep(0.01)
+        await pilot.press("up")
+        assert app.chat.prompt.text == "an older draft"
 
 
 async def test_a_draft_does_not_get_between_what_is_typed_since(workspace: Workspace, tmp_path: Any) -> None:

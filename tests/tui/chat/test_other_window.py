@@ -29,7 +29,7 @@ async def test_the_messages_of_another_window_open_below_their_notice(
             await other.close()
             await window.say("And the meter?")
             await window.quiet()
-            assert "went on in another window: 2 messages" in " ".join(window.text.split())
+            assert "continued in another window: 2 messages" in " ".join(window.text.split())
             assert "🗝" not in window.text
             await window.press("ctrl+up", "up", "enter")
             await window.until(lambda: "❯ And the key [red]🗝[/red]?" in window.text)

@@ -293,14 +293,14 @@ async def test_a_command_that_takes_changes_back_updates_the_files(
     async def undo(*_: Any) -> TextResult:
         records = checkpoints.history("c_1").last_turn()
         restore(checkpoints, records, CheckpointKind.UNDO, (tmp_path / "project",))
-        return TextResult("Taken back.")
+        return TextResult("Editing cancelled.")
 
     async with open_chat(session=wide_session(checkpoints), size=WIDE) as chat:
         await ask(chat)
         assert "日志.md" in shown(chat)
         monkeypatch.setattr("tui.chat.command_view.registry.run", undo)
         chat.screen.queue.add("/undo")
-        await chat.until(lambda: "Taken back" in chat.text and "Files touched" not in shown(chat))
+        await chat.until(lambda: "Editing cancelled" in chat.text and "Files touched" not in shown(chat))
 
 
 async def test_a_turn_that_left_the_conversation_leaves_the_panel(
@@ -319,7 +319,7 @@ async def test_a_turn_that_left_the_conversation_leaves_the_panel(
         await chat.until(lambda: "The turn is out" in chat.text and chat.screen.is_idle)
         await chat.until(lambda: "2.0k of 10.2k · 20.0 %" in shown(chat))
         text = shown(chat)
-        assert "▾ Files touched" in text, "files stay as they are"
+        assert "▾ Files touched" in text, "removed from the conversation"
         for part in ("Plan", "Recalled", "this turn"):
             assert part not in text
 

@@ -82,7 +82,7 @@ async def test_ctrl_s_sends_into_the_answer_and_shows_where_it_took_effect(
         assert shown[first:] == [
             "❯ Which tea?",
             "◆ Black tea",
-            "the answer ended here for your next message",
+            "the answer was interrupted by your next message",
             "❯ Only green ones 🍵",
             "◆ Green tea 绿茶.",
         ]
@@ -97,7 +97,7 @@ async def test_a_message_that_the_turn_took_and_could_not_store_is_in_the_prompt
     open_chat: Any, session: Session, server: Loopback, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object, **__: object) -> None:
-        raise StoreFull("No space is left", "Nothing of this was written.")
+        raise StoreFull("No space is left", "Nothing was written.")
 
     plays(server, stalled("Black tea "))
     async with open_chat(session=session) as screen:
@@ -356,7 +356,7 @@ async def test_a_stopped_answer_says_so_after_it_is_loaded_again(
         await screen.press("escape")
         await screen.quiet()
         await screen.screen.controller.return_to_newest()
-        assert "stopped; what came is kept" in screen.text
+        assert "stopped; the partial answer is saved" in screen.text
         assert "broke off" not in screen.text
 
 

@@ -59,7 +59,7 @@ async def test_the_welcome_names_the_model_that_was_chosen(open_chat: Any) -> No
 
 @pytest.mark.parametrize(
     ("reason", "said"),
-    [("length", "say “go on” for more"), ("filtered", "ended by the service’s filter"), ("stop", "")],
+    [("length", "write “go on” for more"), ("filtered", "stopped by the service’s content filter"), ("stop", "")],
 )
 async def test_an_answer_that_ends_early_says_why(open_chat: Any, reason: str, said: str) -> None:
     def ended(text: str) -> list[Any]:

@@ -324,18 +324,20 @@ async def test_the_newest_mode_alone_is_explained_and_not_for_long(
     monkeypatch.setattr("tui.chat.screen.MODE_SHOWN_S", 0.3)
     async with open_chat(size=size, notifications=True) as chat:
         await chat.press("shift+tab", "shift+tab")
-        await chat.until(lambda: "edits in the project are free; commands ask." in chat.seen[-1])
+        await chat.until(lambda: "edits in the project are allowed; commands need confirmation." in chat.seen[-1])
         assert "mode edit" in chat.seen[-1]
         assert not any("read-only" in line for line in chat.seen)
-        assert not any("commands ask" in line for line in chat.seen[:-1])
-        await chat.until(lambda: "commands ask" not in chat.seen[-1])
+        assert not any("commands need confirmation" in line for line in chat.seen[:-1])
+        await chat.until(lambda: "commands need confirmation" not in chat.seen[-1])
         assert "mode edit" in chat.seen[-1]
 
 
 async def test_a_mode_without_a_sandbox_says_so_in_one_line(open_chat: Any) -> None:
     async with open_chat() as chat:
         await chat.press("shift+tab", "shift+tab", "shift+tab")
-        await chat.until(lambda: "edits are free; commands ask: there is no sandbox here." in chat.seen[-1])
+        await chat.until(
+            lambda: "edits are allowed; commands need confirmation, because there is no sandbox here." in chat.seen[-1]
+        )
 
 
 @pytest.mark.parametrize("mode", PermissionMode)
@@ -349,4 +351,4 @@ async def test_each_mode_is_explained_whole_beside_its_name_at_80_columns(open_c
         assert f"mode {mode}" in chat.seen[-1].lower()
         assert "…" not in chat.seen[-1]
         if mode is PermissionMode.AUTO:
-            assert "what deletes asks" in chat.seen[-1]
+            assert "deleting needs confirmation" in chat.seen[-1]

@@ -85,9 +85,9 @@ async def test_an_empty_answer_says_so_and_retry_asks_again(
     async with open_chat(session=session) as chat:
         await chat.say("go")
         await chat.quiet()
-        assert "  The answer is empty. /retry asks for another one." in chat.lines
+        assert "  The answer is empty. /retry requests another one." in chat.lines
         await chat.screen.controller.return_to_newest()
-        assert "  The answer is empty. /retry asks for another one." in chat.lines, "also when it is resumed"
+        assert "  The answer is empty. /retry requests another one." in chat.lines, "also when it is resumed"
         await chat.say("/retry")
         await chat.quiet()
         assert "Now." in chat.text

@@ -43,7 +43,7 @@ async def test_a_key_is_offered_with_where_text_goes_and_what_it_costs() -> None
     offer = await offered(services(KEYS, ModelSettings()))
     assert offer.text.startswith("ANTHROPIC_API_KEY is set: F2 speaks to anthropic:")
     assert "goes to https://api.anthropic.com." in offer.text
-    assert "its price is not set here" in offer.text and offer.text.endswith("Until then nothing is sent.")
+    assert "no price is set (models.prices)" in offer.text and offer.text.endswith("Until then nothing is sent.")
     prices = {"anthropic:*": ModelPrice(input=3.0, output=15.0)}
     priced = await offered(services(KEYS, ModelSettings()), prices=prices)
     assert "A million tokens cost 3 USD read, 15 USD written." in priced.text
@@ -55,7 +55,7 @@ async def test_a_model_on_this_machine_is_offered_before_a_key() -> None:
     )
     offer = await offered([local, *services(KEYS, ModelSettings())])
     assert offer.spec == "ollama:qwen3"
-    assert offer.text == "ollama:qwen3 answers on this machine. F2 speaks to it, /model lists all 2 found."
+    assert offer.text == "ollama:qwen3 is running on this machine. F2 switches to it, /model lists all 2 found."
 
 
 async def test_one_key_takes_the_offer(open_chat: Open) -> None:

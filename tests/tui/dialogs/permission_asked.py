@@ -12,7 +12,7 @@ RUN = Action(tool="run_command", access=Access.RUN, summary="run git status", su
 
 async def opened(chat: Any) -> tuple[PermissionScreen, list[PermissionAnswer | None]]:
     answers: list[PermissionAnswer | None] = []
-    dialog = PermissionScreen(ACTION, "Memory is written only with a yes.")
+    dialog = PermissionScreen(ACTION, "Writing memory always needs confirmation.")
     chat.app.push_screen(dialog, answers.append)
     await chat.until(lambda: chat.app.screen is dialog)
     return dialog, answers

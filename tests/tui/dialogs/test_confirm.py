@@ -63,8 +63,8 @@ async def test_enter_does_it_page_by_page_and_shows_the_receipt(open_chat: Any) 
         chat.session.gate.release()
         await chat.quiet()
         assert "12 older turns (24 entries) left for 3 pages of the archive" in chat.text
-        assert "3 pages, each read back and compared" in chat.text
-        assert "The archive calls them “Spring”." in " ".join(chat.text.split())
+        assert "3 pages, read back and verified" in chat.text
+        assert "They are archived as “Spring”." in " ".join(chat.text.split())
         assert "archiving" not in chat.seen[-1]
 
 
@@ -110,7 +110,7 @@ async def test_escape_ends_it_at_the_next_page(open_chat: Any) -> None:
         assert "stopping at the next page" in chat.seen[-1]
         chat.session.gate.release()
         await chat.quiet()
-        assert "Archiving was cancelled. Nothing was let go." in chat.text
+        assert "Archiving was cancelled. Nothing was changed." in chat.text
         assert chat.session.archived == ""
 
 

@@ -20,7 +20,7 @@ async def test_no_line_of_the_transcript_is_cut_beside_the_dialog(open_chat: Any
 
 async def test_what_asks_each_time_is_not_offered_for_the_session(open_chat: Any) -> None:
     async with open_chat() as chat:
-        chat.app.push_screen(PermissionScreen(ACTION, "Memory is written only with a yes.", once_only=True))
+        chat.app.push_screen(PermissionScreen(ACTION, "Writing memory always needs confirmation.", once_only=True))
         await chat.until(lambda: "Once" in "\n".join(chat.seen))
         assert "For this session" not in "\n".join(chat.seen)
 

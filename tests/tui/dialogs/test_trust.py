@@ -380,7 +380,7 @@ def test_a_link_out_of_it_is_asked_about_once(linked: Path, key: str, follows: b
     (linked / "MEMORY.md").unlink()
     (linked / "MEMORY.md").symlink_to(linked.parent / "elsewhere.md")
     store, links = trust_store(os.environ), links_out(Workspace(linked))
-    assert store.unanswered(Workspace(linked), links), "another target is asked about anew"
+    assert store.unanswered(Workspace(linked), links), "a different target needs a new confirmation"
 
 
 def test_a_pulled_configuration_shows_the_commands_of_its_hooks(cloned: Path) -> None:

@@ -65,7 +65,7 @@ class GivenModels:
             yield [DetectedModel(spec=profile.spec, profile=profile, address="", provider=self._text or "ollama")]
 
     async def states(self, specs: Sequence[str]) -> dict[str, str]:
-        return dict.fromkeys(specs, self._text or "its folder is not here")
+        return dict.fromkeys(specs, self._text or "its folder does not exist")
 
     async def at(self, address: str) -> list[DetectedModel]:
         del address

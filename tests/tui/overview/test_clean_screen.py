@@ -79,7 +79,7 @@ async def test_a_archives_them_says_so_and_undo_brings_them_back(make: Make, ope
         await chat.until(lambda: "2 conversations (2 entries) that nobody touched are on" in " ".join(chat.seen))
         assert len(chat.session.memory.vault.archives()) == 2
         chat.screen.queue.add("/clean --undo")
-        await chat.until(lambda: "Taken back: the text of 2 conversations" in " ".join(chat.seen))
+        await chat.until(lambda: "Undone: the text of 2 conversations" in " ".join(chat.seen))
         assert chat.session.memory.vault.archives() == []
 
 
@@ -98,7 +98,7 @@ async def test_l_proposes_nothing_for_a_month(make: Make, open_chat: Open) -> No
     async with open_chat(session=make(), size=(80, 24)) as chat:
         await opened(chat)
         await chat.press("l")
-        await chat.until(lambda: "Nothing is proposed before" in seen(chat))
+        await chat.until(lambda: "No more reminders before" in seen(chat))
         assert read_state(chat.session.workspace).not_before_ms
 
 

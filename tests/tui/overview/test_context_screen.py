@@ -48,7 +48,7 @@ async def test_a_part_opens_to_its_exact_text_and_esc_leads_back(open_chat: Open
         screen = await opened(chat)
         while "recalled 2" not in (screen.chosen.label if screen.chosen else ""):
             await chat.press("down")
-        await chat.until(lambda: "number 1 of what the search found for the message, 61 %" in "".join(chat.seen))
+        await chat.until(lambda: "it is search result 1 for the message, 61 %" in "".join(chat.seen))
         await chat.press("enter")
         await chat.until(lambda: isinstance(chat.app.screen, TextScreen))
         await chat.until(lambda: any("The boiler is serviced in May." in line for line in chat.seen))

@@ -189,7 +189,7 @@ async def test_an_edit_of_the_same_line_is_refused_and_nothing_is_lost(open_chat
         by_hand = TEXT.replace("May", "July")
         session.workspace.memory_md.write_text(by_hand, encoding="utf-8")
         await chat.press("ctrl+s")
-        await chat.until(lambda: "in the same lines, so it was not saved" in " ".join(seen(chat).split()))
+        await chat.until(lambda: "the same lines of" in " ".join(seen(chat).split()))
         assert session.workspace.memory_md.read_text(encoding="utf-8") == by_hand
         assert "June" in screen.query_one(TextArea).text
         assert COPIES in " ".join(seen(chat).split())

@@ -239,7 +239,7 @@ async def test_a_probe_says_how_the_model_calls_tools(open_chat: Open, opened: O
         screen = await models(chat)
         await go_to(chat, screen, "通义千问-7b")
         await chat.press("p")
-        await chat.until(lambda: "Probed: it calls no tools, answers a greeting plainly" in words(chat))
+        await chat.until(lambda: "Tested: it calls no tools, answers a greeting with plain text" in words(chat))
         await chat.until(lambda: words(chat).count("Probed: it calls no tools") == 2)  # and among the model's facts
 
 
@@ -248,4 +248,4 @@ async def test_only_a_model_on_this_machine_is_probed(open_chat: Open, opened: O
         screen = await models(chat)
         await go_to(chat, screen, "openai:gpt")
         await chat.press("p")
-        await chat.until(lambda: "is not probed" in words(chat))
+        await chat.until(lambda: "so it was not tested" in words(chat))

@@ -62,7 +62,7 @@ async def test_rules_stand_in_the_order_in_which_they_decide(open_chat: Open, se
         assert [places[label] for label in order] == sorted(places[label] for label in order)
         figures = {row.label: row.figure for row in screen.contents.rows}
         assert [figures[label] for label in order] == ["this project", "this session", "all your projects"]
-        assert "mode ask: reading is free; all else asks." in words(chat)
+        assert "mode ask: reading is allowed; everything else needs confirmation." in words(chat)
 
 
 async def test_a_key_changes_the_mode(open_chat: Open, session: Session) -> None:
@@ -80,7 +80,7 @@ async def test_a_rule_is_added_where_it_is_to_hold(open_chat: Open, session: Ses
         await chat.until(lambda: isinstance(chat.app.screen, LineScreen))
         await chat.type("deny fetch")
         await chat.press("enter")
-        await chat.until(lambda: "no tool has that name" in words(chat))
+        await chat.until(lambda: "There is no tool “" in words(chat))
         await chat.type("_url")
         await chat.press("tab", "enter")
         await chat.until(lambda: chat.app.screen is screen and "deny fetch_url holds for this project" in words(chat))
@@ -128,7 +128,7 @@ async def test_a_test_says_which_rule_decides_and_goes_to_it(open_chat: Open, se
         await chat.type("edit_file src/a.py")
         await chat.press("enter")
         await chat.until(lambda: "ask edit_file(src/a.py)" in words(chat))
-        assert "No rule decides" in words(chat)
+        assert "No rule matches" in words(chat)
 
 
 async def test_all_edits_of_this_session_is_an_answer_and_shift_tab_works_in_the_question(
@@ -149,7 +149,7 @@ async def test_all_edits_of_this_session_is_an_answer_and_shift_tab_works_in_the
         assert session.permissions.mode is PermissionMode.READ_ONLY
         await chat.press(*["shift+tab"] * 4)
         await chat.until(lambda: chat.screen.status.info.mode == "ask")
-        assert "3 All edits of this session" in words(chat)
+        assert "3 All edits in this session" in words(chat)
         await chat.press("3")
         await chat.until(lambda: ".git/config" in words(chat) and "Once" in words(chat))
         await chat.until(lambda: "↑ ↓ choose" in words(chat))

@@ -106,7 +106,7 @@ async def test_a_server_is_added_kept_and_started(open_chat: Open, opened: OpenS
         await chat.until(lambda: isinstance(chat.app.screen, LineScreen))
         await chat.type("echo")
         await chat.press("enter")
-        await chat.until(lambda: "a name and an address, are needed" in words(chat))
+        await chat.until(lambda: "or a name and an address" in words(chat))
         chat.app.screen.query_one("#filter").insert_text_at_cursor(f" {sys.executable} {' '.join(ECHO['args'])}")  # type: ignore[attr-defined]  # an Input
         await chat.press("enter")
         await chat.until(lambda: "1 tool" in words(chat))

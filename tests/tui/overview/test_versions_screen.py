@@ -66,7 +66,7 @@ async def test_the_versions_of_the_chosen_file_say_who_why_and_how_much(open_cha
         await chat.until(lambda: "12.50 [red]阀门[/red]" in seen(chat))
         by_model, by_hand = rows(chat)
         assert "a model" in by_model and "tool remember in c_1" in by_model and by_model.endswith("−0")
-        assert "you" in by_hand and "found when the versions began" in by_hand and by_hand.endswith("+4 −0")
+        assert "you" in by_hand and "found when versions were first saved" in by_hand and by_hand.endswith("+4 −0")
         await chat.press("down")
         await chat.until(lambda: "+- The boiler is serviced in May." in seen(chat))
         assert "阀门" not in seen(chat)
@@ -152,7 +152,7 @@ async def test_the_present_text_is_not_restored_again(open_chat: Open, session: 
     async with open_chat(session=session) as chat:
         await opened(chat)
         await chat.press("r")
-        await chat.until(lambda: "MEMORY.md holds that text already." in seen(chat))
+        await chat.until(lambda: "MEMORY.md already has that text." in seen(chat))
 
 
 async def test_a_version_where_the_file_was_gone_is_no_text_to_restore(open_chat: Open, session: Any) -> None:

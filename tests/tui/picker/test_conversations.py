@@ -182,7 +182,7 @@ async def test_a_deletion_leaves_the_location_of_sync_or_names_it(
         await chat.press("ctrl+d")
         await chat.until(lambda: isinstance(chat.app.screen, YesScreen))
         await chat.press("y")
-        await chat.until(lambda: "could not be taken from" in seen(chat))
+        await chat.until(lambda: "could not be deleted from" in seen(chat))
         away.rename(place)
         assert renew_locations(memory, access) == ()
         assert [len(held) for held in places_of(place, words).values()] == [1]

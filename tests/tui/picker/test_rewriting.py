@@ -56,7 +56,7 @@ async def test_it_is_taken_back(open_chat: Any, session: Session, way: str, keys
     async with open_chat(session=session) as chat:
         await rewrite(chat, session, way)
         await chat.press(*keys)
-        await chat.until(lambda: "Taken back: no message is rewritten" in chat.text)
+        await chat.until(lambda: "Editing cancelled" in chat.text)
         await chat.quiet()
         assert chat.screen.prompt.text == ""
         assert sum(line.endswith("Three") for line in chat.lines) >= 1
@@ -72,7 +72,7 @@ async def test_an_emptied_prompt_goes_on_rewriting(open_chat: Any, session: Sess
         await chat.press(emptied_by)
         await chat.until(lambda: chat.screen.prompt.text == "")
         await chat.quiet()
-        assert "Taken back" not in chat.text
+        assert "Editing cancelled" not in chat.text
         assert any(REWRITES.format("Three") in line for line in chat.seen)
         await chat.say("Four")
         await chat.until(lambda: stored(session) == ["One", "Two", "Four"])
@@ -88,7 +88,7 @@ async def test_it_begins_a_branch_when_it_is_sent(open_chat: Any, session: Sessi
         assert stored(session) == ["One", "Two", "Three again"]
         await chat.press("escape")
         await chat.quiet()
-        assert "Taken back" not in chat.text
+        assert "Editing cancelled" not in chat.text
 
 
 async def test_a_draft_that_was_left_rewrites_the_same_message_later(
@@ -137,7 +137,7 @@ async def test_a_draft_that_was_taken_back_is_an_ordinary_message(
     async with open_chat(session=session) as chat:
         await rewrite(chat, session, "/branch {}")
         await chat.press("escape")
-        await chat.until(lambda: "Taken back" in chat.text)
+        await chat.until(lambda: "Editing cancelled" in chat.text)
         await chat.insert("Four")
         await chat.until(lambda: Drafts(workspace.drafts).load(id_).text == "Four")
         assert Drafts(workspace.drafts).load(id_).rewrites == ""
@@ -156,7 +156,7 @@ async def test_a_burst_of_text_and_enter_sends_the_rewritten_message(open_chat: 
         burst(chat, " again")
         await chat.until(lambda: stored(session) == ["One", "Two", "Three again"])
         await chat.quiet()
-        assert "Taken back" not in chat.text
+        assert "Editing cancelled" not in chat.text
 
 
 async def test_keys_after_the_choice_are_typed_after_the_message(
@@ -181,4 +181,4 @@ async def test_keys_after_the_choice_are_typed_after_the_message(
         await chat.until(lambda: stored(session) == ["One", "Two", "Three again"])
         await chat.quiet()
         assert chat.screen.prompt.text == ""
-        assert "Taken back" not in chat.text
+        assert "Editing cancelled" not in chat.text

@@ -44,7 +44,9 @@ async def test_a_question_of_permission_with_a_diff(picture: Picture) -> None:
         is_diff=True,
         concern="It is outside the project.",
     )
-    await picture(pushing(lambda: PermissionScreen(edit, "No rule decides, and the mode ask asks.", offers=())))
+    await picture(
+        pushing(lambda: PermissionScreen(edit, "No rule matches. Mode “ask” needs your confirmation.", offers=()))
+    )
 
 
 async def test_a_question_of_the_model(picture: Picture) -> None:
@@ -65,7 +67,7 @@ async def test_a_workspace_that_is_not_trusted(picture: Picture) -> None:
 async def test_a_workspace_whose_configuration_lets_much_in(picture: Picture) -> None:
     facts = ("It belongs to ann and holds 12 conversations with 1,204 entries.", "It brings its own config.yaml.")
     powers = (
-        "Trusted, its configuration sets:",
+        "If you trust it, its configuration sets:",
         "· hooks.SessionStart: sh .palimpsest/hooks/begin.sh --with an argument --and another one --and so on",
         "· mcp.servers: notes runs python3 server.py",
         "· tools.mode: auto",
@@ -142,7 +144,7 @@ async def test_a_forgetting_is_asked_for_with_its_plan(picture: Picture) -> None
 
 
 async def test_a_limit_that_was_reached(picture: Picture) -> None:
-    await picture(pushing(lambda: GoOnScreen("50 calls in this turn. Go on for another 50?")))
+    await picture(pushing(lambda: GoOnScreen("50 calls in this turn. Continue for another 50?")))
 
 
 async def test_a_line_with_its_scope(picture: Picture) -> None:

@@ -104,7 +104,7 @@ async def test_the_permissions(picture: Picture) -> None:
         )
     )
     push = Action(tool="run_command", access=Access.RUN, summary="git push 🚀", subject="git push 🚀")
-    policy.note(push, Decision(Verdict.ASK, "No rule decides, and the mode ask asks."), "")
+    policy.note(push, Decision(Verdict.ASK, "No rule matches. Mode “ask” needs your confirmation."), "")
     await picture(pushing(lambda: PermissionsScreen(policy)))
 
 

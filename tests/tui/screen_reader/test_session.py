@@ -137,7 +137,7 @@ def test_what_upkeep_has_to_say_is_a_notice_before_the_next_line(start: Start, t
         chat.settle(0.2)
     chat.type("/jobs\r")
     until(chat, "Notice: Only ")
-    until(chat, "are free on the workspace's disk")
+    until(chat, "free on the workspace's disk")
 
 
 def test_nothing_that_was_written_changes_while_an_answer_comes(start: Start) -> None:
@@ -333,7 +333,7 @@ def test_a_conversation_is_found_in_and_chosen_by_its_number(start: Start) -> No
     answer(chat, "1")
     until(chat, "leaves it: 1\nYou: The boiler is serviced by Hansen. 锅炉\nYou: ")
     chat.type("/new\r")
-    until(chat, "A new conversation.\nYou: ")
+    until(chat, "New conversation\nYou: ")
     chat.type("/resume\r")
     assert "Conversations:\n1: The boiler is serviced" in until(chat, "Answer, 1; Enter alone cancels: ")
     answer(chat, "1")

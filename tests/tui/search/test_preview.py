@@ -37,8 +37,8 @@ async def test_what_is_alike_and_what_is_superseded_is_shown_as_such(
         await chat.until(lambda: "superseded on 2026-03-14 by" in seen(chat))
         assert "superseded · House · 2026-03-14 · exact" in seen(chat)
         assert "+2 alike" in seen(chat)
-        assert "2 more say the same" in seen(chat)
-        assert "Duplicates in" in seen(chat)
+        assert "2 similar" in seen(chat)
+        assert "The same is said in" in seen(chat)
         assert f"House · Ann · 2026-03-14 · {twin.id}" in seen(chat)
         assert "and 1 more" in seen(chat)
 

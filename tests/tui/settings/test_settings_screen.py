@@ -152,7 +152,7 @@ async def test_words_that_no_setting_has_are_said_to_be_so(open_chat: Open, sess
         await chat.until(lambda: screen.chosen is not None and "No setting" not in seen(chat))
 
 
-async def test_esc_leaves_the_field_then_the_query_then_the_screen(open_chat: Open, session: Any) -> None:
+async def test_esc_leaves_the_field_then_the_screen(open_chat: Open, session: Any) -> None:
     async with open_chat(session=session) as chat:
         screen = await opened(chat, "models.window")
         await chat.press("enter")
@@ -160,9 +160,6 @@ async def test_esc_leaves_the_field_then_the_query_then_the_screen(open_chat: Op
         await chat.until(lambda: field.has_focus)
         await chat.press("escape")
         assert not field.display
-        await chat.press("escape")
-        assert len(chat.seen) == 24
-        assert chat.app.screen is screen
         await chat.press("escape")
         await chat.until(lambda: chat.app.screen is chat.screen)
 
@@ -185,4 +182,4 @@ async def test_a_setting_that_is_alone_in_the_list_shows_its_whole_description(o
         assert screen.chosen is not None
         whole = f"{screen.chosen.setting.sentence} {screen.chosen.setting.type_name}"
         await chat.until(lambda: all(word in seen(chat) for word in whole.split()))
-        assert "Enter sets it for all your workspaces" in " ".join(seen(chat).split())
+        assert "Enter sets it for all workspaces" in " ".join(seen(chat).split())

@@ -285,8 +285,6 @@ class Prompt(ChipTextArea):
         cursor = self._history_cursor
         self.set_text(entry)  # the cursor keeps edited entries as they are shown, with placeholders
         self._history_cursor = cursor
-        if back:
-            self.move_cursor((0, 0))
         return True
 
     async def _on_paste(self, event: events.Paste) -> None:

@@ -6,6 +6,7 @@ from typing import Final
 from msgspec import Struct
 from rich.cells import cell_len
 from rich.text import Text
+from textual.geometry import Size
 from textual.reactive import reactive
 from textual.widget import Widget
 
@@ -13,6 +14,7 @@ from foundation.terminal_text import visible
 from tui.typed_app import theme_colour
 
 MAX_SHOWN: Final = 8
+OTHER_ROWS: Final = 3  # of the screen: the title, and two of the conversation
 
 
 class Suggestion(Struct, frozen=True):
@@ -46,8 +48,13 @@ class Suggestions(Widget):
         self.items = tuple(items)
         self.selected = 0
         self.display = bool(items)
-        self.styles.height = min(len(self.items), MAX_SHOWN) + (len(self.items) > MAX_SHOWN)
-        self.refresh()
+        self.refresh(layout=True)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """A row each and one for the count, in what the screen has beside the prompt and the other lines."""
+        others = sum(widget.outer_size.height for widget in self.siblings if widget.display)
+        room = max(viewport.height - others - OTHER_ROWS, 1)
+        return min(len(self.items), room, MAX_SHOWN) + (len(self.items) > MAX_SHOWN < room)
 
     def current(self, before_cursor: str) -> Suggestion | None:
         """The selected suggestion; hides the list if it no longer matches the prompt."""
@@ -60,8 +67,9 @@ class Suggestions(Widget):
             self.selected = (self.selected + by) % len(self.items)
 
     def render(self) -> Text:
-        first = max(0, min(self.selected - MAX_SHOWN // 2, len(self.items) - MAX_SHOWN))
-        shown = [(_one_line(item.label), _one_line(item.detail)) for item in self.items[first : first + MAX_SHOWN]]
+        rows = min(self.size.height, MAX_SHOWN)
+        first = max(0, min(self.selected - rows // 2, len(self.items) - rows))
+        shown = [(_one_line(item.label), _one_line(item.detail)) for item in self.items[first : first + rows]]
         column = min(max((cell_len(name) for name, _ in shown), default=0), max(self.size.width // 2, 12))
         text = Text(no_wrap=True, overflow="ellipsis", end="")
         for number, (name, detail_text) in enumerate(shown, first):
@@ -75,7 +83,7 @@ class Suggestions(Widget):
             text.append("  " + detail.plain, theme_colour(self, "muted"))
             if number < first + len(shown) - 1:
                 text.append("\n")
-        if len(self.items) > MAX_SHOWN:
+        if self.size.height > MAX_SHOWN:
             text.append(f"\n  {self.selected + 1} of {len(self.items)} · ↑ ↓", theme_colour(self, "muted"))
         return text
 

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from rich.segment import Segment
 
 from tui.widgets.transcript.code import code_lines
+from tui.widgets.transcript.diff_code import diff_lines
 from tui.widgets.transcript.items import GUTTER, MutedLine, TranscriptItem
 from tui.widgets.transcript.styles import TranscriptStyles
 from tui.widgets.transcript.wrap import StyledLine, indent
@@ -131,7 +132,11 @@ def _excerpt_lines(excerpt: BlockExcerpt, width: int, styles: TranscriptStyles) 
     margin = GUTTER + INDENT
     rows: list[StyledLine] = []
     if excerpt.text:
-        body = code_lines(excerpt.text, excerpt.language or "text", max(width - margin, 10), styles, labelled=False)
+        room = max(width - margin, 10)
+        if excerpt.language == "diff":
+            body = diff_lines(excerpt.text, room, styles)
+        else:
+            body = code_lines(excerpt.text, excerpt.language or "text", room, styles, labelled=False)
         space = Segment(" " * margin, styles.text)
         rows += indent(body, space, space)
     if excerpt.note:

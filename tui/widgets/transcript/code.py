@@ -48,7 +48,7 @@ def code_lines(source: str, language: str, width: int, styles: TranscriptStyles,
         lines.append([Segment(space, styles.panel), Segment(f"{language} ", styles.panel + styles.comment)])
     plain = language in UNNAMED  # probably prose, such as a recalled passage: wrapped between words
     for row in wrap_runs(
-        _highlighted(source.expandtabs(TAB), language, styles),
+        highlighted(source.expandtabs(TAB), language, styles),
         width - 2,
         line_breaks if plain else code_breaks,
         keep_spaces=not plain,
@@ -58,7 +58,7 @@ def code_lines(source: str, language: str, width: int, styles: TranscriptStyles,
     return lines
 
 
-def _highlighted(source: str, language: str, styles: TranscriptStyles) -> list[StyledRun]:
+def highlighted(source: str, language: str, styles: TranscriptStyles) -> list[StyledRun]:
     lexer = _lexer(language.lower()) if language else None
     if lexer is None:
         return [(source, styles.panel)]
@@ -66,6 +66,15 @@ def _highlighted(source: str, language: str, styles: TranscriptStyles) -> list[S
     runs = [(text, _style(token_type, styles)) for token_type, text in lexer.get_tokens(f"{source}\n")]
     text, style = runs.pop()
     return [*runs, (text.removesuffix("\n"), style)] if text != "\n" else runs
+
+
+@lru_cache(maxsize=32)
+def language_of(name: str) -> str:
+    """The language of a file by its name; "" where it is not known."""
+    from pygments.lexers import find_lexer_class_for_filename
+
+    lexer = cast("Any", find_lexer_class_for_filename)(name)
+    return str(lexer.aliases[0]) if lexer is not None and lexer.aliases else ""
 
 
 @lru_cache(maxsize=32)

@@ -6,13 +6,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 from rich.cells import cell_len
 from rich.segment import Segment
+from rich.style import Style
 
 from foundation.terminal_text import visible
 from tui.widgets.transcript.markdown import block_lines
 from tui.widgets.transcript.references import ReferenceLinks
 from tui.widgets.transcript.splitter import MarkdownBlock, MarkdownSplitter
 from tui.widgets.transcript.styles import TranscriptStyles
-from tui.widgets.transcript.wrap import StyledLine, StyledRun, indent, line_breaks, wrap_runs
+from tui.widgets.transcript.wrap import StyledLine, StyledRun, indent, line_breaks, line_width, wrap_runs
 
 GUTTER: Final = 2  # cells before each line, for the speaker's mark
 USER_MARK: Final = "❯ "
@@ -51,16 +52,18 @@ class UserItem(Struct, frozen=True):
 
     def lines(self, width: int, styles: TranscriptStyles) -> list[StyledLine]:
         begin, folded, end = fold_middle(self.text)
+        note = styles.user + Style(bold=False, italic=True)
         runs: list[StyledRun] = [(visible(begin), styles.user)]
         if folded and self.open_at is not None:
             shown = around(self.text, self.open_at)[0]
-            runs += [("\n…\n", styles.muted), (visible(shown), styles.user), ("\n", styles.user)]
+            runs += [("\n…\n", note), (visible(shown), styles.user), ("\n", styles.user)]
         if folded:
-            runs += [(f"\n{folded}\n", styles.muted), (visible(end), styles.user)]
+            runs += [(f"\n{folded}\n", note), (visible(end), styles.user)]
         rows = wrap_runs(runs, width - GUTTER, line_breaks)
         if self.note:
-            rows += wrap_runs([(self.note, styles.muted)], width - GUTTER, line_breaks)
-        return [[], *indent(rows, Segment(USER_MARK, styles.accent), Segment(" " * GUTTER, styles.text))]
+            rows += wrap_runs([(self.note, note)], width - GUTTER, line_breaks)
+        marked = indent(rows, Segment(USER_MARK, styles.user), Segment(" " * GUTTER, styles.user))
+        return [[], *([*row, Segment(" " * (width - line_width(row)), styles.user)] for row in marked)]
 
 
 def fold_middle(text: str) -> tuple[str, str, str]:

@@ -59,7 +59,7 @@ class TranscriptStyles(Struct, frozen=True, kw_only=True):
             error=ink("error-ink", bold=True),
             warning=ink("warning-ink"),
             good=ink("good-ink"),
-            user=base + Style(bold=True),
+            user=ink("user-ink", bold=True) + Style(bgcolor=_color(variables.get("user-ground", ""))),
             selection=Style(bgcolor=_color(variables.get("selection", ""))),
         )
 

@@ -55,7 +55,7 @@ def read_nearest(picture: bytes) -> PageReading:
         tried.out_of_time = True
     if tried.best is None:
         raise NotAPage(
-            "Not a page of ours",
+            "Not a Palimpsest page",
             tried.why(deadline),
             f"An OCR engine can read other pictures: see `{PROGRAM} recall --help`, --engine.",
         )
@@ -75,10 +75,10 @@ class _ReadAttempts:
         within = f" within {deadline.seconds:g} seconds of computing" if self.out_of_time else ""
         if self.unread is not None:
             return (
-                f"A page's first words stand in the picture, but its cells could not be read{within}: "
-                "it may be turned, bent or blurred."
+                f"The picture starts like a page, but its cells could not be read{within}: it may be "
+                "rotated, bent or blurred."
             )
-        return f"No grid of our cells was found in the picture{within}."
+        return f"No grid of page cells was found in the picture{within}."
 
 
 def _try_grids(grey: NDArray[np.uint8], tried: _ReadAttempts, deadline: Deadline) -> None:

@@ -153,7 +153,7 @@ def test_a_repository_that_a_command_makes_is_set_aside_where_it_runs_programs(
     told = run(confined(), MADE[how].format(at=at))
     assert not (project / at / ".git").exists()
     assert (project / at / ".git.made-by-a-command").exists()
-    assert "was made by a command and" in told
+    assert "was created by a command and" in told
 
 
 def test_a_repository_as_git_makes_it_stays(confined: Confined, project: Path) -> None:
@@ -165,7 +165,7 @@ def test_a_repository_as_git_makes_it_stays(confined: Confined, project: Path) -
     )
     told = run(commands, made)
     assert told.startswith("[exit 0 ")
-    assert "made by a command" not in told
+    assert "was created by a command and" not in told
     assert {str(path.relative_to(project)) for path in repositories(project)} == {".", "copy", "tree", "sub"}
     assert run(commands, "git -C tree status --short && git -C sub log --format=%s").endswith("]\na\n")
 

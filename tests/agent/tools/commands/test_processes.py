@@ -68,7 +68,7 @@ def test_no_process_is_left_behind(commands: Commands, how: str, when: str) -> N
     if when == "end":
         told = run(commands, f"{start} sleep 0.2; echo ended")
         assert told.startswith("[exit 0 after ")
-        assert "left running ended with it]\nended\n" in told
+        assert "left running were stopped]\nended\n" in told
     elif when == "time limit":
         told = run(commands, f"{start} sleep {number}", seconds=0.5)
         assert told.startswith("[ended at its time limit of 0.5 s; `timeout` sets it, `background` has none; ended by ")
@@ -82,7 +82,7 @@ def test_no_process_is_left_behind(commands: Commands, how: str, when: str) -> N
 def test_what_is_left_is_counted(commands: Commands) -> None:
     number = sleeper()
     told = run(commands, f"sleep {number} & setsid sleep {number} & echo x")
-    assert "2 processes that it left running ended with it" in told
+    assert "2 child processes left running were stopped" in told
     assert running(number) == []
 
 

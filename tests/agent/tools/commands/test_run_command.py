@@ -223,13 +223,13 @@ async def test_the_model_reads_once_that_a_background_command_ended(session: Ses
 
 
 async def test_the_slash_command_lists_background_commands_and_ends_one(session: Session) -> None:
-    assert (await registry.run(session, "/jobs")) == TextResult("No command was started in the background.")
+    assert (await registry.run(session, "/jobs")) == TextResult("No background commands.")
     await asyncio.to_thread(session.commands.start, "echo `date`; sleep 2913.5")
     assert session.working == "1 command runs"
     listed = await registry.run(session, "/jobs")
     assert isinstance(listed, TextResult)
     assert listed.markdown.startswith("- c1: runs, 0 s: `` echo `date`; sleep 2913.5 ``")
-    assert await registry.run(session, "/jobs stop c1") == TextResult("c1 has ended, with all that it started.")
+    assert await registry.run(session, "/jobs stop c1") == TextResult("Stopped c1 and its child processes.")
     assert running("2913.5") == []
     assert session.working == ""
     assert isinstance(await registry.run(session, "/jobs stop c7"), CommandFailed)
@@ -246,12 +246,12 @@ def test_the_question_says_how_it_would_run(make_commands: MakeCommands, command
     assert RunCommand(commands).action({"command": "curl x"}).circumstances.startswith("No sandbox: it can write any")
     assert RunCommand(commands).action({"command": "curl x"}).is_from_network
     background = RunCommand(commands).action({"command": "curl x", "background": True})
-    assert background.circumstances.endswith("It goes on in the background, without a time limit.")
+    assert background.circumstances.endswith("It keeps running in the background, without a time limit.")
     confined = make_commands(sandbox=True)
     action = RunCommand(confined).action({"command": "curl x"})
     if confined.sandbox.state.no_network:
         assert action.circumstances.startswith(
-            "In the sandbox: it writes to the project and temporary folders only, no net"
+            "In the sandbox: it can only write to the project and temporary folders, no net"
         )
         assert not action.is_from_network
         assert RunCommand(confined).action({"command": "curl x", "sandbox": False}).is_from_network

@@ -115,7 +115,8 @@ def outputs(tools: ProjectTools, path: str) -> Iterator[str]:
     ]
     for name, arguments in calls:
         try:
-            yield f"{name}: {tools.call(name, **arguments)}"
+            asks = "outside the project" in tools.action(name, **arguments).concern
+            yield f"{name}: {'the user is asked' if asks else tools.call(name, **arguments)}"
         except PalimpsestError as error:
             yield f"{name}: {error.message} {error.hint}"
 

@@ -54,7 +54,7 @@ async def test_a_note_after_a_page_of_an_allowed_host_asks_and_names_the_page(
     seen = await turn(session, "Read it", permit=lambda _: True)
     (request,) = [event for event in seen if isinstance(event, PermissionRequested)]
     assert (request.action.tool, request.once_only) == ("remember", True)
-    assert request.reason == f"In view is what came of “fetch {address}”, which nobody here wrote."
+    assert request.reason == f"The context contains output of “fetch {address}”, which is untrusted."
     (page, _) = [message for message in asked(server)[-1].json["messages"] if message["role"] == "tool"]
     shown = address if path == "/page" else f"http://pages.example:{site.port}/page"
     assert page["content"].splitlines()[0] == shown, "the model sees where the page is from"

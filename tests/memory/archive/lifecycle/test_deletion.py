@@ -245,9 +245,9 @@ def test_on_a_full_disk_a_deletion_says_that_it_is_noted_and_is_finished_when_th
         with pytest.raises(StoreFull) as told:
             memory.vault.delete_conversation(seq)
     assert told.value.message == (
-        "The deletion is noted, and could not be finished: the disk is full. The words are still on it."
+        "The deletion is recorded but not finished, because the disk is full. The text is still on it."
     )
-    assert "Nothing of this was written" not in str(told.value)
+    assert "Nothing was written;" not in str(told.value)
     assert "The boiler" in titles(memory)
     memory.recover()
     assert "The boiler" not in titles(memory)
@@ -259,7 +259,7 @@ def test_where_not_even_the_note_fits_nothing_is_deleted_later(memory: Memory, m
 
     with monkeypatch.context() as patched:
         patched.setattr("memory.archive.lifecycle.deletion.deletions.note", full)
-        with pytest.raises(StoreFull, match="Nothing of this was written"):
+        with pytest.raises(StoreFull, match="Nothing was written;"):
             memory.vault.delete_conversation(named(memory, "The boiler"))
     memory.recover()
     assert "The boiler" in titles(memory)

@@ -130,7 +130,7 @@ def test_a_pack_that_does_not_come_back_takes_no_page(
         return write_cold_pack(storage, name, [*pages[1:], pages[0]], on_page)
 
     monkeypatch.setattr(move, "write_cold_pack", forgetful)
-    with pytest.raises(Damaged, match="reads differently"):
+    with pytest.raises(Damaged, match="but reads back differently"):
         filled.repacking.run(min_age=NOW, least=1)
     assert kinds(cold) == [WARM] * 3
     assert filled.check() == []

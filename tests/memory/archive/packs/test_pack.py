@@ -159,7 +159,7 @@ def test_a_pack_of_a_newer_program_is_called_newer_and_not_damaged(tmp_path: Pat
 def test_what_has_no_version_is_no_pack(tmp_path: Path, pages: list[RenderedPage]) -> None:
     path = write_pack(tmp_path / "packs", pages)
     path.write_bytes(MAGIC[:-1] + b"\0" + path.read_bytes()[len(MAGIC) :])
-    with pytest.raises(Damaged, match="it is no pack"):
+    with pytest.raises(Damaged, match="it is not a pack"):
         opened(path)
 
 

@@ -53,7 +53,7 @@ def test_a_page_of_a_newer_pack_is_an_error_that_says_so(memory: Memory) -> None
 def test_check_names_the_pack_once_and_calls_no_page_damaged(memory: Memory) -> None:
     found = memory.vault.check()
     assert sorted(problem.where for problem in found) == sorted(bodies(memory))
-    assert all("is of version 3" in problem.message and "newer palimpsest" in problem.message for problem in found)
+    assert all("is of version 3" in problem.message and "Upgrade palimpsest" in problem.message for problem in found)
 
 
 def test_a_repair_leaves_the_pack_as_it_is(memory: Memory) -> None:

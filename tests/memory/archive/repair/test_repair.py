@@ -328,7 +328,7 @@ def test_an_id_of_the_workspace_with_a_flipped_bit_is_told_and_mended(memory: Me
     if not fits:
         with pytest.raises(Damaged, match=r"workspace\.id.*") as refused:
             memory.vault.archive_text(as_given("one more"), label="more")
-        assert "`palimpsest check --repair` takes the id" in refused.value.hint
+        assert "`palimpsest check --repair` restores the id" in refused.value.hint
     done = mend(memory)
     assert done.problems == ()
     assert done.kept_at is not None

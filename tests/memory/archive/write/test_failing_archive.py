@@ -115,6 +115,6 @@ def test_a_pack_that_gives_back_another_picture_of_the_same_text_is_found_out(
 ) -> None:
     real = Pack.png
     monkeypatch.setattr(Pack, "png", lambda self, position: page_of_zlib(real(self, position)))
-    with pytest.raises(Damaged, match="reads differently"):
+    with pytest.raises(Damaged, match="but reads back differently"):
         vault.archive_text(as_given("ferry " * 3000), label="ferry")
     assert vault.pages() == []

@@ -56,7 +56,7 @@ def test_a_flipped_bit_is_found_shown_and_put_back(talk: ColdStore, flip: str) -
 def test_an_unknown_role_is_named_as_what_it_was(talk: ColdStore) -> None:
     talk.write(lambda db: run(db, FLIPS["role"]))
     (problem,) = talk.check()
-    assert problem.message == "A bit flipped in its role: it says “uses” where “user” was stored."
+    assert problem.message == "A bit flipped in its role: “uses” instead of “user”."
     assert (talk.entry(1).role, talk.entry(1).damaged) == (Role.USER, ("role",))
 
 
@@ -64,7 +64,7 @@ def test_what_is_changed_by_more_than_a_bit_stays_and_is_named(talk: ColdStore) 
     talk.write(lambda db: run(db, "UPDATE entries SET role = 'assistant', speaker = 'Eve' WHERE seq = 1"))
     assert len(repair_rows(talk, lambda _id, _sha256: None, lambda: None).lost) == 1
     (problem,) = talk.check()
-    assert "not the one that was stored" in problem.message
+    assert "Its row was changed:" in problem.message
 
 
 def test_a_text_that_stands_elsewhere_comes_from_there(talk: ColdStore) -> None:
@@ -99,7 +99,7 @@ def test_rows_of_before_are_sealed_when_the_store_is_brought_up(tmp_path: Path) 
 def test_a_row_without_a_seal_is_judged_by_what_it_can_say(talk: ColdStore) -> None:
     talk.write(lambda db: run(db, "DELETE FROM seals"))
     talk.write(lambda db: run(db, FLIPS["role"]))
-    assert "“uses”, which no entry's can be" in talk.check()[0].message
+    assert "“uses”, which is not valid" in talk.check()[0].message
     assert talk.write(seal_unsealed) == 2
 
 

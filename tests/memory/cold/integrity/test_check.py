@@ -11,10 +11,18 @@ DAMAGES = {
     "a frame that is none": ("UPDATE entries SET body = x'00', packed = 1 WHERE seq = 1", "text", "cannot be unpacked"),
     "a text that is none": ("UPDATE entries SET body = x'ff' WHERE seq = 1", "text", "no UTF-8"),
     "a wrong count": ("UPDATE entries SET chars = 99 WHERE seq = 1", "text", "its row says 99"),
-    "a text let go to nowhere": ("UPDATE entries SET body = NULL WHERE seq = 1", "span", "not all of it stands"),
+    "a text let go to nowhere": (
+        "UPDATE entries SET body = NULL WHERE seq = 1",
+        "span",
+        "but not all of it is on pages",
+    ),
     "a parent that is not there": ("UPDATE entries SET parent = 77 WHERE seq = 2", "reference", "entries that is not"),
     "an answer left behind": ("INSERT INTO answers VALUES (2, 'w_gone')", "answer", "cut off by a crash"),
-    "chunks left behind": ("INSERT INTO chunks (entry, n, body) VALUES (2, 0, x'00')", "chunks", "not in flight"),
+    "chunks left behind": (
+        "INSERT INTO chunks (entry, n, body) VALUES (2, 0, x'00')",
+        "chunks",
+        "although it is finished",
+    ),
     "no terms": ("DELETE FROM terms WHERE entry = 2", "terms", "cannot find it"),
     "a span past its page": (
         """INSERT INTO packs VALUES ('p.pages', 1, x'00', 1, 'warm');

@@ -43,7 +43,7 @@ def flipped(cold: ColdStore, sql: str) -> None:
 def test_a_flipped_bit_is_named_and_put_back(trip: ColdStore, flip: str) -> None:
     flipped(trip, FLIPS[flip])
     (problem,) = trip.check()
-    assert "not the one that was stored: its seal differs" in problem.message
+    assert "Its row was changed: its seal differs" in problem.message
     assert trip.conversation_at(1).damaged is (flip in {"title", "id"})
     assert (ContextStore(trip).epoch(1) is None) is (
         flip == "epoch"

@@ -29,12 +29,12 @@ def test_one_bad_file_never_stops_the_rest(knowledge: Knowledge, notes: Path) ->
     assert {one.name: one.why.split(" (")[0] for one in report.bad} == {
         "notes/a-locked.pdf": "it is encrypted",
         "notes/b-bomb.docx": "its part word/document.xml would unpack to 83,886,080 bytes",
-        "notes/c-broken.pptx": "it is damaged, cut short, or of another kind than its name says",
+        "notes/c-broken.pptx": "it is damaged, truncated, or of another type than its name says",
         "notes/d.txt": "its text is not UTF-8",
     }
     assert {one.name: one.why for one in report.skipped} == {
         "notes/e.exe": "no reader for .exe files",
-        "notes/f.md": "there is nothing in it",
+        "notes/f.md": "it is empty",
     }
 
 
@@ -64,9 +64,9 @@ def test_hidden_and_made_and_linked_things_are_passed_over_and_told(
     assert {one.name.removeprefix("notes/"): one.why for one in report.skipped} == {
         ".git": "hidden",
         ".env": "hidden",
-        "node_modules": "made or fetched by a program",
-        "build": "made or fetched by a program",
-        "loop": "a link to a folder: add that folder by its name",
+        "node_modules": "generated or downloaded by a program",
+        "build": "generated or downloaded by a program",
+        "loop": "a link to a folder: add the folder itself",
     }
 
 
@@ -111,7 +111,7 @@ def test_a_link_that_leads_out_is_passed_over_and_one_that_was_named_is_read(
     (notes / "innocent.txt").symlink_to(tmp_path / "passwd")
     (notes / "gone.txt").symlink_to(tmp_path / "nowhere")
     report = knowledge.add([notes])
-    why = "a link that leads out of the folder: add what it leads to by its name"
+    why = "a link that leads out of the folder: add its target itself"
     assert [(one.name, one.why) for one in report.skipped] == [("notes/gone.txt", why), ("notes/innocent.txt", why)]
     assert len(report.added) == 3
     assert names(knowledge.add([notes / "innocent.txt"]).added) == ["innocent.txt"]
@@ -178,4 +178,4 @@ def test_a_pipe_is_not_waited_for(knowledge: Knowledge, notes: Path) -> None:
 def test_a_file_above_the_limit_is_told(knowledge: Knowledge, notes: Path) -> None:
     (notes / "huge.txt").write_bytes(b"x" * (2**20 + 1))
     report = knowledge.add([notes], AddOptions(max_file_mb=1))
-    assert [one.why for one in report.bad] == ["it has 1,048,577 bytes; 1 MB are the most"]
+    assert [one.why for one in report.bad] == ["it has 1,048,577 bytes; the limit is 1 MB"]

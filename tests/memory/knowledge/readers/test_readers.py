@@ -43,7 +43,7 @@ def test_a_scanned_page_is_kept_as_a_picture_and_read_where_an_engine_is(tmp_pat
     blind = read(scan)
     assert len(blind.pictures) == 1
     assert blind.pictures[0].data.startswith(b"\x89PNG")
-    assert "kept as pictures: no OCR engine is installed" in blind.said[0]
+    assert "no OCR engine is installed to read them" in blind.said[0]
     seeing = read(scan, SIGHT)
     assert seeing.text == "words that eyes saw"
     assert (seeing.places[0].label, seeing.places[0].read_by) == ("page 1", "eyes")
@@ -269,7 +269,7 @@ def test_a_document_of_another_kind_is_told_in_plain_words(name: str, tmp_path: 
 def test_a_picture_that_is_none_is_a_sentence(tmp_path: Path) -> None:
     whole = files.picture(tmp_path / "a.png", "cut").read_bytes()
     for raw in (b"no picture", whole[: len(whole) // 2]):
-        with pytest.raises(UnreadableDocument, match="no picture that can be read"):
+        with pytest.raises(UnreadableDocument, match="or of another type"):
             read_file(raw, "a.png", None)
 
 

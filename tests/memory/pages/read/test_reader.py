@@ -66,7 +66,7 @@ def test_a_second_reader_that_fails_is_told_and_no_condition() -> None:
 
     found = read_picture(forged(page(TEXT)), ocr=Broken([]))
     assert found.trust is Trust.APPROXIMATE
-    assert found.warnings == ("No second reader looked at it: The engine is gone.",)
+    assert found.warnings == ("Not verified by a second reader: The engine is gone.",)
 
 
 def test_a_sound_page_that_is_another_than_the_index_knows_is_not_exact() -> None:

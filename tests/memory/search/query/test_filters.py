@@ -187,11 +187,11 @@ def test_around_an_entry_which_is_the_anchor(talk: Talk) -> None:
     assert len(timeline(talk, around=entry.id, before=100, after=100)) == 10
 
 
-def test_around_the_best_hit(talk: Talk) -> None:
+def test_around_the_best_hit_in_its_conversation(talk: Talk) -> None:
     told(talk)
-    talk.say("the boiler broke", to="c", day="2026-03-03")
+    talk.say("the boiler broke", to="a", day="2026-03-03")
     results = talk.ask("boiler", around=BEST, before=1, after=1)
-    assert [hit.snippet for hit in results.hits] == ["day 3", "the boiler broke", "day 4"]
+    assert [hit.snippet for hit in results.hits] == ["day 3", "the boiler broke", "day 5"]  # day 4 is of another
     assert results.anchor == results.hits[1].id
     assert not talk.ask("zeppelin", around=BEST).found
 
@@ -203,7 +203,7 @@ def test_words_around_a_moment_are_looked_for_in_its_week(talk: Talk) -> None:
 
 
 def test_around_what_is_nowhere(talk: Talk) -> None:
-    with pytest.raises(NotFound, match="neither a moment nor the id"):
+    with pytest.raises(NotFound, match="page or note,"):
         talk.ask(around="e_nothing")
 
 

@@ -48,7 +48,7 @@ def test_a_line_of_a_note_and_its_id(week: Talk) -> None:
 
 @pytest.mark.parametrize("reference", ["e_nothing", "pg_000000000000", "m_00000000", "#77", "MEMORY.md:400", "nowhere"])
 def test_a_reference_to_nothing(week: Talk, reference: str) -> None:
-    with pytest.raises(NotFound, match="neither a moment nor the id"):
+    with pytest.raises(NotFound, match="page or note,"):
         around(week, reference)
 
 

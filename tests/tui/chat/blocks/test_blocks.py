@@ -73,7 +73,7 @@ async def test_reasoning_opens_while_it_streams_and_afterwards(
             assert "The lamp is" not in chat.text
 
 
-async def test_an_edit_opens_to_its_diff(open_chat: Any, session: Session, server: Script) -> None:
+async def test_an_edit_shows_its_short_diff_and_folds_it(open_chat: Any, session: Session, server: Script) -> None:
     server.plays(calls("read_file", path="calc.py"))
     server.plays(calls("edit_file", path="calc.py", old="two = 2", new="two = 3"))
     server.plays(thinking(answer="Changed."))
@@ -81,9 +81,10 @@ async def test_an_edit_opens_to_its_diff(open_chat: Any, session: Session, serve
         await chat.say("change it")
         await chat.quiet()
         for _ in ("live", "resumed"):
+            await chat.until(lambda: "-two = 2" in chat.text and "+two = 3" in chat.text)
             await focus(chat, "edit calc.py")
             await chat.press("enter")
-            await chat.until(lambda: "-two = 2" in chat.text and "+two = 3" in chat.text)
+            await chat.until(lambda: "-two = 2" not in chat.text)
             await chat.press("escape")
             await resumed(chat)
 

@@ -167,7 +167,7 @@ async def test_the_blocks_of_commands_stay_where_they_are_when_a_turn_is_deleted
         assert shown() == ["❯ first", "below-42-one", "! echo below-two"]
         assert "%" in chat.seen[-1], "the context figure stays"
         await chat.press("ctrl+up", "u")
-        await chat.until(lambda: "is back, with what follows" in chat.text)
+        await chat.until(lambda: "” and what follows it" in chat.text)
         await chat.quiet()
         assert shown() == before
         await chat.screen.controller.return_to_newest()

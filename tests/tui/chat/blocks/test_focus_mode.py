@@ -64,7 +64,7 @@ async def test_the_conversation_goes_on_after_an_earlier_answer(
             await chat.say(text)
             await chat.quiet()
         await chat.press("ctrl+up", "up", "up", "b")
-        await chat.until(lambda: "The conversation goes on after “first”" in chat.text)
+        await chat.until(lambda: "The conversation continues after “first”" in chat.text)
         await chat.quiet()
         assert "Two." not in chat.text
         await chat.say("third")
