@@ -120,7 +120,7 @@ async def test_what_waits_says_what_will_happen_to_it(open_chat: Any, session: S
         await screen.press("enter")
         await steer(screen, "only green ones")
         assert any("sent at the next step: only green ones" in line for line in screen.seen)
-        assert any("waits: and then" in line for line in screen.seen)
+        assert any("queued: and then" in line for line in screen.seen)
         assert any("↑ edits the last one · Ctrl+S sends the queue now" in line for line in screen.seen)
         await screen.press("escape")
 

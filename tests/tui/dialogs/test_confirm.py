@@ -48,7 +48,7 @@ async def test_escape_leaves_all_as_it_is(open_chat: Any) -> None:
         await asked(chat)
         await chat.press("escape")
         await chat.quiet()
-        assert chat.lines[-1] == "  left as it is"
+        assert chat.lines[-1] == "  cancelled"
         assert chat.session.archived == ""
 
 
@@ -62,7 +62,7 @@ async def test_enter_does_it_page_by_page_and_shows_the_receipt(open_chat: Any) 
             await chat.until(lambda page=page: f"page {page} of about 3 · Esc cancels" in chat.seen[-1])
         chat.session.gate.release()
         await chat.quiet()
-        assert "12 older turns (24 entries) left for 3 pages of the archive" in chat.text
+        assert "Archived 12 older turns (24 entries) on 3 pages" in chat.text
         assert "3 pages, read back and verified" in chat.text
         assert "They are archived as “Spring”." in " ".join(chat.text.split())
         assert "archiving" not in chat.seen[-1]
@@ -77,7 +77,7 @@ async def test_enter_forgets_nothing_and_y_does(open_chat: Any, workspace: Works
             await asked(chat, "/forget zqbluefin")
             await chat.press("enter", "enter")
             assert isinstance(chat.app.screen, YesScreen) and "zqbluefin" in notes.read_text(encoding="utf-8")
-            assert "y does it · Esc cancels" in seen(chat)
+            assert "y confirms · Esc cancels" in seen(chat)
             await chat.press("y")
             await chat.until(lambda: "zqbluefin" not in notes.read_text(encoding="utf-8"))
             await chat.quiet()

@@ -142,7 +142,7 @@ async def test_a_server_of_the_project_waits_for_trust_and_shows_what_it_runs(
         await chat.press("enter")
         await chat.until(lambda: "configured in the project's .mcp.json" in words(chat))
         await chat.press("y")
-        await proposed(chat, "raw_server.py", "y does it")
+        await proposed(chat, "raw_server.py", "y confirms")
         await chat.press("enter")  # grants nothing
         assert isinstance(chat.app.screen, YesScreen)
         await chat.press("y")

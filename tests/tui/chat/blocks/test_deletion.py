@@ -56,7 +56,7 @@ async def test_no_key_is_named_where_there_is_no_block_left_to_press_it_at(
         await chat.say("first")
         await chat.quiet()
         await chat.press("ctrl+up", "d", "d")
-        await chat.until(lambda: "takes it back" in chat.text)
+        await chat.until(lambda: "undoes this" in chat.text)
         await chat.quiet()
         assert "u undoes it, too" not in " ".join(chat.text.split())
 
@@ -133,8 +133,8 @@ async def test_the_undo_of_a_deletion_stays_in_its_conversation(
         await chat.say("first")
         await chat.quiet()
         await chat.press("ctrl+up", "d", "d")
-        await chat.until(lambda: "takes it back" in chat.text)
-        assert sum("takes it back" in line for line in chat.seen) == 1, "the receipt says it, and no notification"
+        await chat.until(lambda: "undoes this" in chat.text)
+        assert sum("undoes this" in line for line in chat.seen) == 1, "the receipt says it, and no notification"
         await chat.quiet()
         await chat.say("/new")
         await chat.quiet()
@@ -162,7 +162,7 @@ async def test_the_blocks_of_commands_stay_where_they_are_when_a_turn_is_deleted
         assert before == ["❯ first", "below-42-one", "❯ second", "! echo below-two"]
         assert "%" in chat.seen[-1]
         await chat.press("ctrl+up", "up", "d", "d")
-        await chat.until(lambda: "takes it back" in chat.text)
+        await chat.until(lambda: "undoes this" in chat.text)
         await chat.quiet()
         assert shown() == ["❯ first", "below-42-one", "! echo below-two"]
         assert "%" in chat.seen[-1], "the context figure stays"
