@@ -225,7 +225,7 @@ async def test_a_note_is_kept_while_an_answer_is_written(
         await screen.press("enter")
         notes = session.workspace.root / "MEMORY.md"
         await screen.until(lambda: notes.exists() and "The tea is green" in notes.read_text("utf-8"))
-        await screen.until(lambda: "Remembered in MEMORY.md" in screen.text)
+        await screen.until(lambda: "Saved to MEMORY.md" in screen.text)
         assert screen.screen.queue.busy
         await screen.until(lambda: "tea is black." in screen.text)  # the sentence is not torn
         await screen.press("escape")
