@@ -342,10 +342,10 @@ class Context:
             before, after = (fixed + tokens_in_view(components.history, view, counting) for view in views)
             if after > budget.total:
                 raise Misuse(
-                    "It would not fit",
-                    f"With the turns back the request takes {after:,} tokens, "
-                    f"and {budget.total:,} fit into the window.",
-                    "They can be recalled one by one; a model with a larger window takes them whole.",
+                    "Too large to undo",
+                    f"With these turns the request would take {after:,} tokens, "
+                    f"and only {budget.total:,} fit into the window.",
+                    "Recall them one by one, or use a model with a larger window.",
                 )
             stored = components.store.epoch(conversation.seq)
             entry = carry_out_undo(components, planned, stored.number if stored else 0)

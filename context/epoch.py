@@ -108,8 +108,8 @@ class EpochBasis(Struct, frozen=True, kw_only=True):
     reading: str = ""
 
 
-NONCE_SEEN = "a text holds the mark of the head's tags"
-READ_ANEW = "the switches read the past anew with each message"
+NONCE_SEEN = "a text contains the marker of the head's tags"
+READ_ANEW = "the switches reload earlier turns with each message"
 """A reason that is not news to a person."""
 
 _decoder = msgspec.json.Decoder(EpochState)

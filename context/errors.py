@@ -10,8 +10,8 @@ NoSuchSkill (Misuse)    no skill of that name
 
 from foundation.errors import Misuse, PalimpsestError
 
-HEAD_TOO_LARGE = "the project's files outgrew their share"
-NO_ROOM = "the message needs the room that pages or the index of observations took"
+HEAD_TOO_LARGE = "the project's files became too large for their share"
+NO_ROOM = "the message needed the space of pages or of the observation index"
 """Reasons of an epoch that is begun so that a request fits."""
 
 

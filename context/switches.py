@@ -44,7 +44,7 @@ def own_switches(conversation: Conversation | None) -> frozenset[str]:
 def check_switch(name: str) -> None:
     """Raises Misuse where there is no such switch."""
     if name not in SWITCHES:
-        raise Misuse("No such switch", f"There is no switch “{name}”.", f"The switches are: {', '.join(SWITCHES)}.")
+        raise Misuse("No such switch", f"No switch is named “{name}”.", f"The switches are: {', '.join(SWITCHES)}.")
 
 
 def switch_label(name: str, value: str) -> str:
@@ -53,7 +53,7 @@ def switch_label(name: str, value: str) -> str:
     words = _WORDS.get(value.lower(), value.lower())
     if (changed := _with_value(ContextSettings(), name, words)) is None:
         valid = "a number, 0 for all" if name == "recent_count" else "on or off"
-        raise Misuse("Not a value", f"{name} is {valid}, not “{value}”.", f"/switches {name} default takes it back.")
+        raise Misuse("Not a value", f"{name} is {valid}, not “{value}”.", f"/switches {name} default resets it.")
     return f"{SET}{name}={msgspec.json.encode(getattr(changed, name)).decode()}"
 
 

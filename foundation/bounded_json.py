@@ -31,19 +31,19 @@ def load_json(
     """
     opened = _count(source, "[") + _count(source, "{")
     if opened > most_containers:
-        raise BadJson(f"it holds more than {most_containers:,} objects and lists")
+        raise BadJson(f"it has more than {most_containers:,} objects and lists")
     if _count(source, ",") > MOST_VALUES:
-        raise BadJson(f"it holds more than {MOST_VALUES:,} values")
+        raise BadJson(f"it has more than {MOST_VALUES:,} values")
     try:
         value = json.loads(source, parse_constant=str, strict=strict)
     except json.JSONDecodeError as error:
-        raise BadJson(f"it is no JSON: {error.msg} (column {error.colno})") from error
+        raise BadJson(f"it is not JSON: {error.msg} (column {error.colno})") from error
     except UnicodeDecodeError as error:
         raise BadJson(f"it is not UTF-8 (byte {error.start})") from error
     except RecursionError as error:
         raise BadJson("it is nested too deep") from error
     except ValueError as error:  # an integer of more digits than Python converts
-        raise BadJson("it holds a number of too many digits") from error
+        raise BadJson("it has a number with too many digits") from error
     if opened > most_nested and is_deeper(value, most_nested):
         raise BadJson("it is nested too deep")
     return value

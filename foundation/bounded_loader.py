@@ -17,7 +17,7 @@ MOST_BITS = 64  # of a number: more digits than these are no setting, and Python
 def compose_yaml(text: str) -> yaml.Node | None:
     """The node tree, or None where the text is empty. Raises BadYaml."""
     if len(text) > MOST_CHARACTERS:
-        raise BadYaml(1, f"the file has {len(text):,} characters; {MOST_CHARACTERS:,} are the most")
+        raise BadYaml(1, f"the file has {len(text):,} characters, and the maximum is {MOST_CHARACTERS:,}")
     loader: Any = None
     try:
         loader = BoundedLoader(text)
@@ -26,7 +26,7 @@ def compose_yaml(text: str) -> yaml.Node | None:
         raise BadYaml(*yaml_problem(error, text)) from error
     except (ValueError, OverflowError) as error:  # an escape such as "\U7fffffff"
         line = loader.line + 1 if loader is not None else 1
-        raise BadYaml(line, "this is no YAML") from error
+        raise BadYaml(line, "this is not YAML") from error
     finally:
         if loader is not None:
             loader.dispose()
@@ -38,10 +38,10 @@ def construct_yaml(node: yaml.Node) -> Any:
     try:
         return cast(Any, BoundedLoader("")).construct_document(node)
     except yaml.MarkedYAMLError as error:
-        raise BadYaml(line, error.problem or "this is no value") from error
+        raise BadYaml(line, error.problem or "this is not a value") from error
     except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError) as error:
         # PyYAML reads `2026-99-99` and `!!bool perhaps` without looking.
-        raise BadYaml(line, "this is no value of the kind that it says it is") from error
+        raise BadYaml(line, "this value does not match its tag") from error
 
 
 def yaml_problem(error: yaml.YAMLError, text: str) -> tuple[int, str]:
@@ -54,7 +54,7 @@ def yaml_problem(error: yaml.YAMLError, text: str) -> tuple[int, str]:
     if "flow" in context and (line := _open_bracket(text)):
         return line, "the bracket that opens here is not closed"
     mark = error.problem_mark or error.context_mark
-    problem = error.problem or "this is no YAML"
+    problem = error.problem or "this is not YAML"
     return (mark.line + 1 if mark else 1), f"{problem} ({context})" if context else problem
 
 
@@ -95,13 +95,13 @@ class BoundedLoader(yaml.SafeLoader):
         self._depth -= 1
         if isinstance(event, yaml.AliasEvent):
             if id(node) not in self._weights:  # what it names is not at its end yet
-                raise yaml.MarkedYAMLError(None, None, "an alias stands within what it names", mark)
+                raise yaml.MarkedYAMLError(None, None, "an alias refers to itself", mark)
             self._unfolded += self._weights[id(node)]
         else:
             self._unfolded += NODE + (len(node.value) if isinstance(node, yaml.ScalarNode) else 0)
             self._weights[id(node)] = self._unfolded - before
         if self._unfolded > MOST_UNFOLDED:
-            raise yaml.MarkedYAMLError(None, None, "there are too many values, aliases unfolded", mark)
+            raise yaml.MarkedYAMLError(None, None, "there are too many values after aliases are expanded", mark)
         return node
 
     def construct_yaml_int(self, node: Any) -> int:

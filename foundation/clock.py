@@ -40,14 +40,14 @@ def to_ms(moment: datetime) -> int:
 
 
 def from_ms(ms: int) -> datetime:
-    """The inverse of `to_ms`, aware, in UTC. Never raises: a number that is no time gives the nearest one that is."""
+    """The inverse of `to_ms`, aware, in UTC. Never raises: a number out of range gives the nearest time."""
     return _EPOCH + timedelta(milliseconds=min(max(ms, EARLIEST_MS), LATEST_MS))
 
 
 def parse_ms(ms: int) -> datetime:
-    """As `from_ms`, for what is to be refused or named where it is no time. Raises ValueError, TypeError."""
+    """As `from_ms`, for what is to be refused or named where it is not a time. Raises ValueError, TypeError."""
     if not EARLIEST_MS <= ms <= LATEST_MS:
-        raise ValueError(f"{ms} is no time")
+        raise ValueError(f"{ms} is not a time")
     return from_ms(ms)
 
 

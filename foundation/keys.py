@@ -30,7 +30,7 @@ def checked_key(text: str) -> str:
     key = clean_key(text)
     if not key or not all("!" <= character <= "~" for character in key):
         hint = "Copy it again: letters, digits and signs on one line."
-        raise Misuse("Not a key", "The key is empty, or holds characters that cannot be sent.", hint)
+        raise Misuse("Not a key", "The key is empty or contains characters that cannot be sent.", hint)
     return key
 
 

@@ -30,8 +30,9 @@ class LogSettings(Struct, frozen=True, kw_only=True):
     level: Annotated[
         Literal["off", "error", "warning", "info", "debug"],
         Meta(
-            description="What goes to .palimpsest/log.txt: nothing, errors, warnings, what was done, or each step too. "
-            "Figures and ids, no words of yours."
+            description="The log level of .palimpsest/log.txt: nothing, errors, warnings, actions, or each step. The "
+            "log has figures "
+            "and ids, and no text of yours."
         ),
     ] = "warning"
 

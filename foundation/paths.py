@@ -39,8 +39,8 @@ class Workspace(Struct, frozen=True):
         if any("\ud800" <= letter <= "\udfff" for letter in root):
             raise Misuse(
                 "Not a folder for a workspace",
-                f"The name {root!r} is not UTF-8, and the store's files cannot be named there.",
-                "Rename the folder, or name another: `--workspace DIR`.",
+                f"The name {root!r} is not UTF-8, so the store cannot create its files there.",
+                "Rename the folder, or use another one: `--workspace DIR`.",
             )
         force_setattr(self, "root", Path(root))
 

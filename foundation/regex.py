@@ -88,7 +88,7 @@ class SafePattern:
 
     def __init__(self, source: str) -> None:
         if len(source) > LONGEST_PATTERN:
-            raise UnsafePattern(f"the pattern has {len(source)} characters; {LONGEST_PATTERN} are the most")
+            raise UnsafePattern(f"the pattern has {len(source)} characters, and the maximum is {LONGEST_PATTERN}")
         try:
             with warnings.catch_warnings():  # of sets as later versions may read them
                 warnings.simplefilter("ignore")
@@ -98,7 +98,7 @@ class SafePattern:
         except RecursionError as error:
             raise UnsafePattern("its groups are nested too deeply") from error
         except OverflowError as error:
-            raise UnsafePattern("a repeat in it has too large a limit") from error
+            raise UnsafePattern("a repetition in it has too high a limit") from error
         except _regex().error as error:
             raise re.error(str(error), source) from error
 

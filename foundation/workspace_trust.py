@@ -242,7 +242,7 @@ class TrustStore:
             return
         backup = self._path.with_name(f"{self._path.name}.damaged-{hashlib.sha256(raw).hexdigest()[:8]}")
         write_atomically(backup, raw)
-        self.set_aside = f"{self._path} was damaged and trusted nothing; it is kept as {backup.name}."
+        self.set_aside = f"{self._path} was damaged, so nothing is trusted; it was saved as {backup.name}."
 
     @contextmanager
     def _locked(self) -> Generator[None]:
@@ -252,7 +252,9 @@ class TrustStore:
                 yield
         except LockTimeout as error:
             raise TemporaryFailure(
-                "The trust store is busy", f"Another process has held {self._path} for {_LOCK_SECONDS} s.", "Try again."
+                "The trust store is busy",
+                f"Another process has locked {self._path} for {_LOCK_SECONDS} s.",
+                "Try again.",
             ) from error
 
 

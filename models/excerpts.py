@@ -38,8 +38,8 @@ class Excerpt(Struct, frozen=True):
 
     def sentence(self, name: str) -> str:
         """What is in view of the text called `name`, for the person."""
-        where = f"all recallable ({self.ref})" if self.ref else "the rest does not go along"
-        return f"{name}: {self._span} in view, {where}."
+        where = f"all recallable ({self.ref})" if self.ref else "the rest is not sent"
+        return f"{name}: {self._span} sent, {where}."
 
     @property
     def _span(self) -> str:

@@ -35,24 +35,22 @@ class StreamLimitExceeded(Exception):
 class StreamLimits(Struct, frozen=True, kw_only=True):
     """The most that a server may send. Sizes are in megabytes (2^20 bytes)."""
 
-    body_mb: Annotated[float, _setting("The largest JSON body of a server, in megabytes, unpacked.")] = 16.0
+    body_mb: Annotated[float, _setting("The largest JSON body of a server, in megabytes, decompressed.")] = 16.0
     event_mb: Annotated[float, _setting("The largest event of a stream, in megabytes.")] = 4.0
     line_mb: Annotated[float, _setting("The longest line of a stream, in megabytes.")] = 4.0
-    answer_mb: Annotated[
-        float, _setting("The most text and reasoning that one answer may hold, in megabytes of UTF-8.")
-    ] = 4.0
+    answer_mb: Annotated[float, _setting("The most text and reasoning in one answer, in megabytes of UTF-8.")] = 4.0
     arguments_mb: Annotated[
-        float, _setting("The most tool arguments that one turn may send, all calls together, in megabytes.")
+        float, _setting("The most tool arguments in one turn, all calls together, in megabytes.")
     ] = 1.0
     quiet_mb: Annotated[
         float,
-        _setting("The most that one answer may send beside its words (keep-alives, empty events), in megabytes."),
+        _setting("The most that one answer may send besides text (keep-alives, empty events), in megabytes."),
     ] = 64.0
-    quiet_events: Annotated[
-        int, _setting("How many keep-alives, empty events and empty lines one answer may send.")
-    ] = 200_000
+    quiet_events: Annotated[int, _setting("The most keep-alives, empty events and empty lines in one answer.")] = (
+        200_000
+    )
     unpacked_times: Annotated[
-        float, _setting("How many times its size a compressed body of more than a megabyte may unpack to.")
+        float, _setting("The highest compression ratio of a body that is larger than a megabyte when decompressed.")
     ] = 100.0
 
 
@@ -104,11 +102,9 @@ class OverheadMeter:
         self._events += events
         self._bytes += size
         if self._events > self._limits.quiet_events:
-            raise StreamLimitExceeded(
-                "the count of its events without a word", "quiet_events", self._limits.quiet_events
-            )
+            raise StreamLimitExceeded("the number of its empty events", "quiet_events", self._limits.quiet_events)
         if self._bytes > self._most_bytes:
-            raise StreamLimitExceeded("what it sends beside its words", "quiet_mb", self._limits.quiet_mb)
+            raise StreamLimitExceeded("the data that it sends besides text", "quiet_mb", self._limits.quiet_mb)
 
 
 def _size(text: str) -> int:

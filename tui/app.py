@@ -52,10 +52,10 @@ class PalimpsestApp(ChangesOnlyApp):
     INLINE_PADDING = 0
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f1", "show_keys", "Keys and commands", id="app.keys", show=False, priority=True),
-        Binding("ctrl+p", "show_palette", "Palette: all that can be done", id="app.palette", show=False, priority=True),
-        Binding("ctrl+q", "quit", "Leave", id="app.quit", show=False, priority=True),
+        Binding("ctrl+p", "show_palette", "Command palette", id="app.palette", show=False, priority=True),
+        Binding("ctrl+q", "quit", "Quit", id="app.quit", show=False, priority=True),
         Binding(
-            "ctrl+z", "suspend_process", "Stop, where no edit is to be undone; fg returns", id="app.stop", show=False
+            "ctrl+z", "suspend_process", "Suspend if there is no edit to undo; fg resumes", id="app.stop", show=False
         ),
     ]
 
@@ -163,11 +163,11 @@ class PalimpsestApp(ChangesOnlyApp):
         commands = command_rows() if self.screen is self.chat else []
         prompt = self.chat.prompt
         if not after_prompt:
-            note = "Enter does it · Esc leaves · /keys shows the names for the setting screen.keys"
+            note = "Enter runs it · Esc closes · /keys shows the names for the setting screen.keys"
             rows = [*key_rows(self.screen), *commands]
             await self._choose("Keys and commands", lambda: rows, note, with_names=with_names)
         elif prompt.text == "?":  # nothing more came at once
-            note = "Enter does it · typing goes on in the prompt · Esc leaves · F1 has a field that narrows the list"
+            note = "Enter runs it · Esc closes · keep typing in the prompt · F1 opens this list with a filter"
             rows = [*key_rows(self.screen), *commands]
             await self._choose("Keys and commands", lambda: rows, note, prompt)
 
@@ -185,7 +185,7 @@ class PalimpsestApp(ChangesOnlyApp):
             await registry.refresh(controller.session)
         actions = [row for row in key_rows(self.chat) if row.action and row.id]
         rows = [*command_rows(), *of_session, *actions, *setting_rows(), *theme_rows(self.available_themes)]
-        note = f"type to find all {len(rows):,} · Enter does it · Esc leaves · F1 lists the keys"
+        note = f"type to search all {len(rows):,} · Enter runs it · Esc closes · F1 lists the keys"
         await self._choose("Palette", lambda: rows, note, first=first_rows(rows))
 
     async def _choose(

@@ -11,7 +11,7 @@ from textual.dom import DOMNode
 from foundation.terminal_text import visible
 from tui.lent_terminal import lent_terminal
 
-_NO_EDITOR: Final = "The text is as it was: {}. VISUAL or EDITOR names the editor."
+_NO_EDITOR: Final = "The text was not changed: {}. Set VISUAL or EDITOR to choose an editor."
 _INSTALLED: Final = ("vim", "nano", "vi", "notepad")
 
 
@@ -45,5 +45,5 @@ def edited_text(node: DOMNode, text: str) -> tuple[str | None, str]:
             except (OSError, subprocess.SubprocessError) as error:
                 failure = str(error)
     except SuspendNotSupported:
-        failure = "this terminal cannot give its place to one"
+        failure = "this terminal cannot run an editor"
     return edited, visible(_NO_EDITOR.format(failure.rstrip("."))) if failure else ""

@@ -25,8 +25,8 @@ def internal_error(error: BaseException) -> PalimpsestError:
     """The report of `error`, which becomes its cause. A full or read-only disk is no defect."""
     if isinstance(error, OSError) and error.errno in _DISK_REFUSES:
         where = f": {error.filename}" if error.filename else ""
-        hint = "What was stored before is safe. Free some space, or look at how the disk is mounted, then try again."
-        refusal = PalimpsestError("The disk refused", f"{error.strerror or error}{where}.", hint)
+        hint = "Everything stored so far is safe. Free some space or check how the disk is mounted, then try again."
+        refusal = PalimpsestError("The disk cannot be written", f"{error.strerror or error}{where}.", hint)
         refusal.__cause__ = error
         return refusal
     location = ""
@@ -35,9 +35,9 @@ def internal_error(error: BaseException) -> PalimpsestError:
         location = f" ({Path(trace.tb_frame.f_code.co_filename).name}, line {trace.tb_lineno})"
         trace = trace.tb_next
     report = InternalError(
-        "A defect in Palimpsest",
+        "A bug in Palimpsest",
         f"{type(error).__name__}: {error}{location}",
-        "What was stored is safe. Please report it; PALIMPSEST_DEBUG=1 shows the whole trace at the end.",
+        "Everything stored so far is safe. Please report this. PALIMPSEST_DEBUG=1 prints the full traceback on exit.",
     )
     report.__cause__ = error
     return report

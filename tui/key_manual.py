@@ -17,36 +17,36 @@ from tui.widgets.prompt.input import Prompt
 _TITLES: Final = {
     "ChatScreen": "The chat",
     "Prompt": "The prompt",
-    "FocusBar": "A block that has the focus",
+    "FocusBar": "A focused block",
     "SidePanel": "The panel beside the conversation",
-    "FindBar": "Finding in the conversation",
-    "ChoicesScreen": "A list to choose from",
+    "FindBar": "Find in the conversation",
+    "ChoicesScreen": "Lists",
     "SearchScreen": "The search",
     "PassageScreen": "A passage",
-    "TextScreen": "A whole text",
-    "PictureScreen": "A page as a picture",
-    "PickerScreen": "The picker of conversations and turns",
+    "TextScreen": "The text viewer",
+    "PictureScreen": "The page viewer",
+    "PickerScreen": "The conversation and turn picker",
     "PaletteScreen": "The palette, and the list of keys",
     "SettingsScreen": "The settings",
-    "ListScreen": "What the program knows: context, memory, models, permissions, servers, figures, archive",
+    "ListScreen": "Overview screens: context, memory, models, permissions, servers, figures, archive",
     "ContextScreen": "The context",
     "ArchiveScreen": "The archive",
-    "CleanScreen": "Cleaning up what nobody touched",
-    "MemoryScreen": "The files of memory",
-    "VersionsScreen": "The versions of files of memory",
-    "EditScreen": "The editor of a file of memory",
+    "CleanScreen": "Cleanup",
+    "MemoryScreen": "Memory files",
+    "VersionsScreen": "Versions of memory files",
+    "EditScreen": "The memory file editor",
     "ModelsScreen": "The models",
     "PermissionsScreen": "The permissions",
     "ServersScreen": "The MCP servers",
-    "LineScreen": "A field for one line",
+    "LineScreen": "A one-line field",
     "SheetDialog": "A dialog",
-    "PermissionScreen": "A question of permission",
-    "QuestionScreen": "A question of the model",
+    "PermissionScreen": "The permission dialog",
+    "QuestionScreen": "A question from the model",
 }
 _HEAD: Final = """# Keys
 
-Every key by the screen where it holds, with the name that the setting `screen.keys` takes
-([how](screen.md#keys)). In the program `F1` shows the same for the place where you are.
+Every key, by screen, with the name that the setting `screen.keys` takes
+([how](screen.md#keys)). In the program, `F1` lists the keys of the current screen.
 Written by `python -m tui.key_manual`.
 """
 

@@ -392,7 +392,7 @@ class RequestAssembler:
     def _after_compaction(self, inputs: RequestInputs, projection: ProjectedCompaction) -> RequestInputs:
         """The request's inputs after the compaction."""
         plan, history = projection.plan, projection.history
-        name, why = f"{len(plan.entries.leaving)} older entries", "they leave for the archive before this is sent"
+        name, why = f"{len(plan.entries.leaving)} older entries", "archived before this message is sent"
         archive = archive_of(plan.original_tokens + archived_tokens(self._view), history.pages)
         return msgspec.structs.replace(
             inputs, history=history, leaving=DroppedSource(name, plan.leaving_tokens, why), archive=archive

@@ -50,7 +50,7 @@ from models.messages import MessagePart, RecalledSpan, Role, Text
 
 _EARLIER_CHARACTERS: Final = 20_000  # of each message before the present one that conditions see
 SEARCH_TOO_LATE: Final = FileNotice(
-    "warning", "The search of memory was not ready in time: this message goes without what it recalls."
+    "warning", "The memory search took too long. This message is sent without recalled passages."
 )
 
 
@@ -216,5 +216,5 @@ def _reported_changes(
             lines.append(change.line)
     waiting = [change for change in changes if change not in reported]
     tokens = sum(inputs.counting.text(change.line) for change in waiting)
-    deferred = DroppedSource(f"changes ({len(waiting)})", tokens, "they wait for the next message") if waiting else None
+    deferred = DroppedSource(f"changes ({len(waiting)})", tokens, "delayed until the next message") if waiting else None
     return tuple(reported), changes_piece(lines) if reported else None, deferred

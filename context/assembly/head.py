@@ -148,7 +148,7 @@ def _add_instructions(fitter: _HeadFitter, files: Sequence[tuple[str, str]], roo
     fitter.pieces[start:] = reversed(fitter.pieces[start:])
     missing = {path for path, text in files if text} - {piece.source for piece in fitter.pieces[start:]}
     if names := ", ".join(path for path, _ in files if path in missing):
-        fitter.add(Layer.PROJECT, "left out", f"There was no room for {names}.", "project", 200, opens=True)
+        fitter.add(Layer.PROJECT, "left out", f"No room for {names}.", "project", 200, opens=True)
 
 
 def _add_memory(fitter: _HeadFitter, sources: HeadSources, room: int) -> tuple[str, ...]:

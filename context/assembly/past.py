@@ -24,8 +24,8 @@ from models.messages import Role, Tool
 READING_TOOLS = frozenset(MEMORY_TOOLS) - {"remember"}
 NO_SUMMARIES = FileNotice(
     "info",
-    "There is no summary of this conversation yet, so nothing of it is read (read_compressed). "
-    "use_compression makes one after each turn.",
+    "This conversation has no summary yet, so none of its turns are sent (read_compressed). use_compression "
+    "writes a summary after each turn.",
 )
 
 

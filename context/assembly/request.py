@@ -149,8 +149,8 @@ def _fitting_tail(inputs: RequestInputs, room: int) -> tuple[RequestTail, Counte
 def _turn_too_large(inputs: RequestInputs, excess: int) -> RequestTooLarge:
     return RequestTooLarge(
         "The turn is too large for the model",
-        f"What the tools gave is {excess:,} tokens more than fits: {_window(inputs)}.",
-        "Ask for less at once, lower tools.result_chars, or use a model with a larger window.",
+        f"The tool results are {excess:,} tokens too long: {_window(inputs)}.",
+        "Ask for less at a time, lower tools.result_chars, or use a model with a larger window.",
     )
 
 
@@ -158,10 +158,11 @@ def _message_too_large(inputs: RequestInputs, tail: RequestTail, room: int) -> R
     message_tokens = sum(inputs.counting.part(piece.part) for piece in tail.pieces if piece.source == "message")
     return RequestTooLarge(
         "The message is too large for the model",
-        f"It takes {message_tokens:,} tokens and {max(0, room):,} are free: {_window(inputs)}, "
-        f"and the head takes {inputs.fixed:,}.",
-        f"It is kept: ask about it, and its passages are recalled. `{PROGRAM} archive FILE` keeps a text on pages; "
-        "a model with a larger window takes it whole.",
+        f"It needs {message_tokens:,} tokens, but only {max(0, room):,} are free: {_window(inputs)}, "
+        f"and instructions and tools take {inputs.fixed:,}.",
+        "The message is saved: ask about it, and its passages are recalled. To send it whole, use a model with a "
+        "larger "
+        f"window. `{PROGRAM} archive FILE` archives a long file.",
     )
 
 
@@ -169,7 +170,7 @@ def _window(inputs: RequestInputs) -> str:
     budget = inputs.budget
     return (
         f"{inputs.profile.name} has a window of {budget.window:,} tokens, "
-        f"{budget.reserve:,} of them kept for the answer"
+        f"{budget.reserve:,} of them reserved for the answer"
     )
 
 

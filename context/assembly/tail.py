@@ -17,7 +17,7 @@ from models.messages import Image, MessagePart, RecalledSpan, Role, Text
 MARGIN = 4  # tokens that joining may add to a part
 _SHARE_FULL = "its share is full"
 _ARCHIVED = "it is archived, and can be recalled"
-_NO_ROOM = "there is no room beside the conversation and the message"
+_NO_ROOM = "the conversation and the message leave no room"
 
 # Drop order where the tail does not fit, lowest first; the message itself is never dropped.
 _RANKS = {"changes": 1, "skill": 2, "instructions": 3, "attachment": 4, "tools": 5, "language": 5}

@@ -62,9 +62,9 @@ class CompactionAudit(Struct, frozen=True):
             first = self.lost[0] if len(self.lost[0]) <= 80 else f"{self.lost[0][:79]}…"
             raise AuditFailed(
                 "Nothing was archived",
-                f"{len(self.lost):,} things in the older turns would be lost: neither the summary nor a search has "
-                f"them, “{first}” for one.",
-                "The turns stay in view. `palimpsest check` tells whether the index is whole.",
+                f"{len(self.lost):,} facts in the older turns would be lost: neither the summary nor a search contains "
+                f"them, for example “{first}”.",
+                "Nothing was changed. `palimpsest check` checks the index.",
             )
 
 

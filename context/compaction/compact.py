@@ -121,17 +121,16 @@ def receipt_of(
     plan, in_view = projection.plan.entries, projection.history.pages
     before, after = projection.plan.unchanged, projection.after
     pages = len(stored.archived.pages) if stored.archived else 0
-    destination = f"{_counted(pages, 'page')} of the archive" if pages else "the archive"
+    destination = f" on {_counted(pages, 'page')}" if pages else ""
     text = (
-        f"{_moved(plan)} left for {destination}. "
-        f"{_sizes(before, after)} A summary of {summary_tokens:,} stands in their place, and every word "
-        "can be recalled."
+        f"Archived {_moved(plan)}{destination} and replaced them with a summary of {summary_tokens:,} tokens. "
+        f"{_sizes(before, after)} Every word can be recalled."
     )
     text += _author(projection.written) + _focused(projection) + _checked(projection.audit)
     if in_view:
         text += (
-            f" In it the model goes on seeing {in_view.stands_for:,} tokens of the past as "
-            f"{_counted(in_view.count, 'picture')} for {in_view.tokens:,}."
+            f" The model still sees {in_view.stands_for:,} tokens of the archived turns, as "
+            f"{_counted(in_view.count, 'picture')} that cost {in_view.tokens:,} tokens."
         )
     return CompactionReceipt(
         text=text,
@@ -159,8 +158,8 @@ def receipt_of(
 
 def stored_receipt(summary: Entry) -> str:
     """What of a receipt its summary still tells."""
-    moved = summary.meta.get(MOVED) or "Older turns"
-    return f"{moved} left for the archive. A summary stands in their place, and every word can be recalled."
+    moved = summary.meta.get(MOVED) or "older turns"
+    return f"Archived {moved} and replaced them with a summary. Every word can be recalled."
 
 
 def _moved(plan: "CompactionPlan") -> str:
@@ -177,14 +176,14 @@ def with_sizes(receipt: CompactionReceipt, before: int, after: int) -> Compactio
 
 
 def _sizes(before: int, after: int) -> str:
-    return f"The whole request: {before:,} → {after:,} tokens."
+    return f"Request: {before:,} → {after:,} tokens."
 
 
 def _author(written: "WrittenSummary | None") -> str:
     """The model that wrote the summary, and its cost; "" for the extractive summary."""
     if written is None or written.warning:
         return ""
-    return f" The summary is by {written.model}, {written.cost}."
+    return f" Summary written by {written.model}, {written.cost}."
 
 
 def _focused(projection: "ProjectedCompaction") -> str:
@@ -192,17 +191,17 @@ def _focused(projection: "ProjectedCompaction") -> str:
     if not (focus := projection.plan.focus):
         return ""
     if not projection.focus_lines:
-        return f" Nothing in those turns is about “{focus}”."
-    return f" About “{focus}” it has {_counted(projection.focus_lines, 'line')}."
+        return f" These turns do not mention “{focus}”."
+    return f" The summary has {_counted(projection.focus_lines, 'line')} about “{focus}”."
 
 
 def _checked(audit: "CompactionAudit") -> str:
     """What the audit found, in a sentence."""
     if not audit.items:
         return ""
-    carried = f", {len(audit.carried):,} carried over word for word" if audit.carried else ""
+    carried = f", {len(audit.carried):,} of them copied word for word" if audit.carried else ""
     what = "figures, names and decisions" if audit.items > 1 else "figure, name or decision"
-    return f" Checked before: {audit.items:,} {what}{carried}."
+    return f" Checked that {audit.items:,} {what} can still be found{carried}."
 
 
 def _cost_of(projection: "ProjectedCompaction") -> EntryCost | None:

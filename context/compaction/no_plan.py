@@ -33,23 +33,27 @@ def nothing_leaves(
 
 def _reason(view: BranchView, zones: HistoryZones) -> str:
     if not view.entries and not view.summaries:
-        return "There is nothing to archive yet: nothing was said."
+        return "There is nothing to archive: the conversation is empty."
     if not view.entries:
         tokens = sum(count for _, count in zones.summaries)
-        own = ", with your own words, which stay as they are" if any(OWN in s.meta for s in view.summaries) else ""
-        return f"There is nothing more to archive: every turn has left. The summary takes {tokens:,} tokens{own}."
+        own = (
+            ", including your own messages, which are not shortened"
+            if any(OWN in s.meta for s in view.summaries)
+            else ""
+        )
+        return f"Everything is archived already. The summary takes {tokens:,} tokens{own}."
     by_entry = tokens_by_entry(zones)
     tokens, own_tokens = (
         sum(by_entry.get(entry.seq, 0) for entry in entries) for entries in (view.entries, own_messages(view.entries))
     )
     if own_tokens >= MOSTLY * tokens:
         return (
-            f"Nothing can be archived: of the {tokens:,} tokens in view {own_tokens:,} are your own words, which are "
-            "not shortened. /new begins without them; they stay searchable."
+            f"Nothing can be archived: {own_tokens:,} of the {tokens:,} tokens in context are your own messages, which "
+            "are not shortened. /new starts without them; they stay searchable."
         )
     if (turns := len(turns_of(view.entries))) == 1:
-        return f"Nothing would be saved: the turn in view takes {tokens:,} tokens, and its summary would take as much."
+        return f"Archiving would save nothing: the turn takes {tokens:,} tokens, and its summary would take as many."
     return (
-        f"Nothing would be saved: the {turns:,} turns in view take {tokens:,} tokens, and their summary would take as "
-        "much."
+        f"Archiving would save nothing: the {turns:,} turns take {tokens:,} tokens, and their summary would take "
+        "as many."
     )

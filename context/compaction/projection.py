@@ -134,8 +134,8 @@ class ProjectedCompaction(Struct, frozen=True):
         if self.after >= self.plan.before:
             raise UselessCompaction(
                 "Nothing was archived",
-                f"The request would not be smaller: {self.plan.before:,} tokens now, {self.after:,} with the summary.",
-                "It is worth it once more was said. /context shows what takes the room.",
+                f"The request would not get smaller: {self.plan.before:,} tokens now, {self.after:,} with the summary.",
+                "Try again when the conversation is longer. /context shows what takes up the space.",
             )
 
     @property

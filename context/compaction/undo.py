@@ -60,7 +60,7 @@ def plan_undo(components: "ContextState", conversation: Conversation, total: int
     leaf = conversation.leaf
     now = components.history.view(leaf, total)
     if leaf is None or not now.summaries:
-        raise Misuse("Nothing to undo", "No older turns left this branch for the archive.", "/compact archives them.")
+        raise Misuse("Nothing to undo", "No turns of this branch were archived.", "/compact archives them.")
     summary = now.summaries[-1]
     meta = {UNDOES: summary.seq, **_view_before(components, summary)}
     stored = components.store.epoch(conversation.seq)
@@ -115,14 +115,14 @@ def undo_receipt(planned: PlannedUndo, entry: Entry, before: int, after: int) ->
     turns = len(turns_of(back))
     since = _messages_since(planned.now.entries, planned.summary)
     text = (
-        f"The compaction is undone: {turns:,} older turn{'s are' if turns != 1 else ' is'} in view again. "
-        f"The whole request: {before:,} → {after:,} tokens."
+        f"Compaction undone: {turns:,} older turn{'s are' if turns != 1 else ' is'} back in the context. "
+        f"Request: {before:,} → {after:,} tokens."
     )
     if since:
-        text += f" What was said since ({since:,} message{'s' * (since != 1)}) follows them."
+        text += f" The {since:,} message{'s' * (since != 1)} since then follow{'s' * (since == 1)} them."
     if not planned.is_kept:
-        text += " The head of the request is made anew: the one from then is no longer kept."
-    text += " They stay until the window is full, or /compact archives them again; the pages stay in the archive."
+        text += " The head of the request is rebuilt, because the old one is no longer stored."
+    text += " They stay until the window is full or /compact archives them again. The pages stay in the archive."
     return UndoReceipt(text, turns, before, after, entry.id)
 
 

@@ -58,13 +58,15 @@ def load_attachment(path: Path) -> Attachment:
     except FileTooLarge as error:
         raise BadAttachment(
             "Too large to attach",
-            f"{path.name} has more than {MOST_BYTES:,} bytes, which are the most.",
+            f"{path.name} has more than {MOST_BYTES:,} bytes, the maximum.",
             f"`{PROGRAM} archive FILE` keeps a long text whole; then ask about it.",
         ) from error
     except UnsafePath as error:
         raise BadAttachment("Not a file", error.message, error.hint) from error
     except OSError as error:
-        raise BadAttachment("Not readable", f"{path}: {error.strerror}.", "Check the name and your rights.") from error
+        raise BadAttachment(
+            "Not readable", f"{path}: {error.strerror}.", "Check the name and your permissions."
+        ) from error
     attachment = Attachment(path.name, media_type_of(path.name, data), data)
     if attachment.is_picture:
         _size(attachment)
@@ -142,13 +144,15 @@ def _picture(attachment: Attachment, vision: bool, read_image: ReadImage | None)
     ocr_text = read_image(attachment.data).strip() if read_image else ""
     if ocr_text:
         notice = FileNotice(
-            "info", f"{name}: this model cannot see it; the words in it, read by OCR, go with the message."
+            "info", f"{name}: this model does not accept images. The text that OCR found in it is sent instead."
         )
         text = f"{one_line(name)} (a picture of {width}×{height} pixels; its words, as read by OCR)\n{ocr_text}"
     else:
         why = "no words were found in it" if read_image else "no OCR engine is installed"
         text = f"{one_line(name)}: a picture of {width}×{height} pixels. This model cannot see it, and {why}."
-        notice = FileNotice("warning", f"{name}: this model cannot see it, and {why}. Only its name and size go along.")
+        notice = FileNotice(
+            "warning", f"{name}: this model does not accept images, and {why}. Only its name and size are sent."
+        )
     return LoadedAttachment(MessagePiece(Layer.MESSAGE, source, Text(text, injected="attachment")), kinds, notice)
 
 

@@ -76,7 +76,7 @@ def skills_called(skills: Sequence[Skill], name: str, text: str) -> tuple[Skill,
     named = find_skill(skills, name)
     if named is None:
         known = ", ".join(skill.name for skill in skills) or "none yet"
-        raise NoSuchSkill("No such skill", f"There is no skill “{name}” in skills/.", f"The skills are: {known}.")
+        raise NoSuchSkill("No such skill", f"No skill is named “{name}” in skills/.", f"The skills are: {known}.")
     return (named, *(skill for skill in called if skill.name != named.name))
 
 

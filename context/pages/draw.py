@@ -40,12 +40,12 @@ def draw_page(recipe: PageRecipe, entries: Mapping[int, Entry], text_of: ShownTe
 def lay_out(recipe: PageRecipe, entries: Mapping[int, Entry], text_of: ShownTextOf) -> DrawablePage:
     """Lays the page out without drawing it. Raises the same errors as `draw_page`."""
     if any(seq not in entries for seq in recipe.chapter.entries):
-        raise Damaged("A page in view", "An entry that it showed is gone.", "The next request is made without it.")
+        raise Damaged("A page in view", "An entry on it no longer exists.", "The next request is made without it.")
     texts = texts_of(recipe.chapter, entries, text_of)
     mode = mode_named(recipe.mode, dense=recipe.cell == DENSE.name)
     sheet = fit_sheet(texts, mode, recipe.shown, recipe.most)
     if sheet is None:
-        raise Damaged("A page in view", "What it showed has changed.", "The next request is made with a new one.")
+        raise Damaged("A page in view", "Its content has changed.", "The next request is made with a new one.")
     return DrawablePage(page_id(sheet), texts, sheet)
 
 

@@ -26,8 +26,8 @@ from models.chat.port import Profile
 from models.messages import Image, Text
 
 PageParts = tuple[Image, Text]
-OFF = "the pages in view are switched off"
-CHANGED = "what the pages in view show has changed"
+OFF = "page images are switched off"
+CHANGED = "the content of page images changed"
 MOST_FULL = 0.85  # of a request's budget, the limit for a request with pages
 MOST_CACHED = 1000  # recipes
 TO_COME = 2**62

@@ -55,8 +55,8 @@ def _page_error(memory: "Memory", page_id: str) -> NotFound | None:
     part = "" if coverage.whole else "the beginnings of "
     return NotFound(
         "A page in view",
-        f"{page_id} was drawn for the model's request and is not kept. It shows {part}{_listed(coverage.entries)} of "
-        f"“{title or 'untitled'}”. Recall one of them: it comes back whole.",
+        f"{page_id} was drawn for one request and is not stored. It shows {part}{_listed(coverage.entries)} of "
+        f"“{title or 'untitled'}”. Recall one of them to read it whole.",
         own_command("recall", coverage.entries[0].id),
     )
 

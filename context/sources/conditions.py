@@ -128,7 +128,7 @@ class HourRange(Struct, frozen=True):
         """Parses `22:00-06:00`. Raises ValueError."""
         match = _HOURS.fullmatch(text.strip())
         if match is None:
-            raise ValueError(f"`{text}` is no stretch of the day like 22:00-06:00")
+            raise ValueError(f"`{text}` is not a time range like 22:00-06:00")
         hours = [int(digits) for digits in match.groups()]
         return cls(hours[0] * 60 + hours[1], hours[2] * 60 + hours[3])
 

@@ -27,7 +27,7 @@ from foundation.yaml import BadYaml, load_yaml
 DESCRIPTION_CHARACTERS = 300
 _FOLDER = "skills"
 _MOST_TOOLS = 100
-_CHANGED = "it is new or changed since you trusted this workspace; the skill is left out until `{}` allows it."
+_CHANGED = "new or changed since you trusted this workspace; not used until you run `{}`."
 
 
 class Skill(Struct, frozen=True):
@@ -81,7 +81,7 @@ class SkillRegistry:
             paths = []
             if not self._leads_out and not self._workspace.is_read_only:
                 command = trust_command(self._workspace, "--allow", _FOLDER)
-                text = f"it is a link that leads out of the workspace; `{command}` follows it."
+                text = f"it links to a place outside the workspace; allow it with `{command}`."
                 notices.append(FileNotice("warning", text if error.reason == "outside" else error.message, _FOLDER))
             self._leads_out = True
         files = {
@@ -97,7 +97,7 @@ class SkillRegistry:
             relative_path = _relative(path)
             if file.problem:
                 skills[path] = None
-                notices.append(FileNotice("warning", f"{file.problem}; the skill is left out.", relative_path))
+                notices.append(FileNotice("warning", f"{file.problem}; the skill is ignored.", relative_path))
             else:
                 skills[path], problems = read_skill(file.text, file.digest, relative_path)
                 notices += problems
@@ -137,24 +137,24 @@ def read_skill(text: str, digest: str, relative_path: str) -> tuple[Skill | None
     if lines[0].strip() != "---":
         return None, [
             FileNotice(
-                "warning", "a skill begins with front matter between `---` lines; it is left out.", relative_path, 1
+                "warning", "a skill begins with front matter between `---` lines; it is ignored.", relative_path, 1
             )
         ]
     end = next((n for n, line in enumerate(lines[1:], 1) if line.strip() == "---"), None)
     if end is None:
         return None, [
-            FileNotice("warning", "the front matter is not closed with `---`; the skill is left out.", relative_path, 1)
+            FileNotice("warning", "the front matter is not closed with `---`; the skill is ignored.", relative_path, 1)
         ]
     try:
         front = load_yaml("\n".join(lines[1:end]))
     except BadYaml as error:
-        return None, [FileNotice("warning", f"{error.problem}; the skill is left out.", relative_path, error.line + 1)]
+        return None, [FileNotice("warning", f"{error.problem}; the skill is ignored.", relative_path, error.line + 1)]
     fields = cast("dict[str, object]", front) if isinstance(front, dict) else dict[str, object]()
     name, description = (_scalar_text(fields.get(key)) for key in ("name", "description"))
     if not name or not description:
         missing = "name" if not name else "description"
         return None, [
-            FileNotice("warning", f"the front matter needs a {missing}; the skill is left out.", relative_path, 1)
+            FileNotice("warning", f"the front matter needs a {missing}; the skill is ignored.", relative_path, 1)
         ]
     triggers: object = fields.get("triggers") or []
     trigger_values = cast("list[object]", triggers) if isinstance(triggers, list) else [triggers]

@@ -75,7 +75,7 @@ def parse_system_yaml(text: str) -> SystemFile:
         return SystemFile()
     top = _mapping(root, "the file", ("version", "abilities", "rules"))
     if "version" in top and _scalar_text(top["version"], "version") != "1":
-        raise BrokenSystemFile(_line(top["version"]), "only version 1 is known")
+        raise BrokenSystemFile(_line(top["version"]), "only version 1 is supported")
     rules: list[SystemRule] = []
     problems: list[SystemFileProblem] = []
     for node in _items(top["rules"], "rules") if "rules" in top else []:
@@ -99,7 +99,7 @@ def _rule(node: yaml.Node) -> SystemRule:
 def _condition(node: yaml.Node) -> Condition:
     keys = _mapping(node, "when", ("pattern", "keyword", "keywords", "entity", "time", "attachment", "messages"))
     if not keys.keys() - {"messages"}:
-        raise BrokenSystemFile(_line(node), "`when` holds no condition; lines that always hold belong to `abilities`")
+        raise BrokenSystemFile(_line(node), "`when` has no condition; put lines that always apply under `abilities`")
     keyword_keys = [key for key in ("keyword", "keywords") if key in keys]
     return Condition(
         patterns=_parsed_values(keys.get("pattern"), "pattern", _pattern),
@@ -122,7 +122,7 @@ def _pattern(source: str) -> SafePattern:
     try:
         return SafePattern(source)
     except re.error as error:
-        raise ValueError(f"`{source}` is no regular expression: {error}") from error
+        raise ValueError(f"`{source}` is not a valid regular expression: {error}") from error
     except UnsafePattern as error:
         raise ValueError(f"`{source}`: {error}") from error
 
@@ -159,7 +159,9 @@ def _mapping(node: yaml.Node, name: str, known: tuple[str, ...]) -> dict[str, ya
     for key_node, value in node.value:
         key_text = _scalar_text(key_node, "a key")
         if key_text not in known:
-            raise BrokenSystemFile(_line(key_node), f"`{key_text}` is not known here; {name} takes {', '.join(known)}")
+            raise BrokenSystemFile(
+                _line(key_node), f"`{key_text}` is not a known field; {name} takes {', '.join(known)}"
+            )
         fields[key_text] = value
     return fields
 

@@ -90,7 +90,7 @@ class WorkspaceSources:
         if self._has_read:
             which = "this" if sending else "your next"
             notices += [
-                FileNotice("info", f"{path} changed: what is new goes with {which} message.", path)
+                FileNotice("info", f"{path} changed. The changes are sent with {which} message.", path)
                 for path in sorted(set(changed) - self._announced)
             ]
             self._announced = set() if sending else self._announced | set(changed)
@@ -152,16 +152,20 @@ class WorkspaceSources:
             return [self._fall_back(self._system.problem, 0)]
         if not self._system.digest:
             self._file, self._good_text = DEFAULT, ""
-            return [FileNotice("info", f"{name} is gone. The default holds.", name)] if self._has_read else []
+            return [FileNotice("info", f"{name} was removed. The default is used.", name)] if self._has_read else []
         try:
             self._file, self._good_text = parse_system_yaml(self._system.text), self._system.text
         except BrokenSystemFile as error:
             return [self._fall_back(error.problem.text, error.problem.line)]
-        changed = [FileNotice("info", f"{name} changed. It holds from now on.", name)] if self._has_read else []
+        changed = (
+            [FileNotice("info", f"{name} changed. The new version is used from now on.", name)]
+            if self._has_read
+            else []
+        )
         return [
             *changed,
             *(
-                FileNotice("error", f"{problem.text}; this rule is left out.", name, problem.line)
+                FileNotice("error", f"{problem.text}; this rule is ignored.", name, problem.line)
                 for problem in self._file.problems
             ),
         ]
@@ -170,8 +174,8 @@ class WorkspaceSources:
         name = self._workspace.system_yaml.name
         if not self._good_text:
             self._file, self._good_text = _last_good(self._workspace)
-        fallback = "the last good one holds" if self._good_text else "the default holds"
-        return FileNotice("error", f"{problem}; {fallback} until it is mended.", name, line)
+        fallback = "the last valid version" if self._good_text else "the default"
+        return FileNotice("error", f"{problem}; {fallback} is used until this is fixed.", name, line)
 
     def _hot_problems(self) -> list[FileNotice]:
         problems, self._problems = self._problems, self._hot.problems
@@ -187,11 +191,9 @@ class WorkspaceSources:
             refreshed = SourceFile(
                 file.path, previous.text, previous.raw, previous.digest, file.signature, file.problem
             )
-            fallback = "what was read before holds" if previous.text else "it is left out"
+            fallback = "the previous version is used" if previous.text else "the file is ignored"
             return refreshed, [FileNotice("warning", f"{file.problem}; {fallback}.", file.path.name)]
-        text = (
-            f"{file.path.name} {'changed' if file.digest else 'is gone'}. The model will read the whole context anew."
-        )
+        text = f"{file.path.name} {'changed' if file.digest else 'was removed'}. The model will read it all again."
         return file, [FileNotice("info", text, file.path.name)] if self._has_read else []
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # keeps the import of receipts light
     from context.assembly.view import BranchView
 
 CAUSE_WORKING_SET = "working_set"
-REDUCED = "old results were reduced"
+REDUCED = "old tool results were shortened"
 """The reason of an epoch that begins with reductions; their receipt has the figures."""
 
 
@@ -57,10 +57,15 @@ def receipt_sentence(reductions: Sequence[Reduction], before: int, after: int) -
     """What was reduced, and the tokens of the whole request, for a person."""
     results = sum(bool(item.tool) for item in reductions)
     messages = len(reductions) - results
-    lines = f"{results} old tool result{'s are a line each' if results > 1 else ' is a line'} now" if results else ""
-    lost = f"what was recalled for {messages} older message{'s' * (messages > 1)} is left out" if messages else ""
+    lines = (
+        f"{results} old tool result{'s were' if results > 1 else ' was'} cut to one "
+        f"line{' each' if results > 1 else ''}"
+        if results
+        else ""
+    )
+    lost = f"passages recalled for {messages} older message{'s' * (messages > 1)} were dropped" if messages else ""
     what = ", and ".join(filter(None, (lines, lost)))
-    return f"{before:,} → {after:,} tokens in the request: {what}. All of it can be recalled."
+    return f"Request: {before:,} → {after:,} tokens. {what[:1].upper()}{what[1:]}. All of it can be recalled."
 
 
 def _tool(entry: Entry) -> str:

@@ -39,9 +39,7 @@ def read_bytes(path: Path, *, most: int | None = None, owned: bool = False) -> b
             return file.read()
         data = file.read(most + 1)
     if len(data) > most:
-        raise FileTooLarge(
-            "A file is too large", f"{path} is larger than {most:,} bytes, which is the most that is read.", "Split it."
-        )
+        raise FileTooLarge("A file is too large", f"{path} is larger than the maximum of {most:,} bytes.", "Split it.")
     return data
 
 
@@ -57,8 +55,8 @@ def read_text(path: Path, *, owned: bool = False) -> str:
         line = body.count(b"\n", 0, error.start) + 1
         raise NotUtf8(
             "A file is not UTF-8",
-            f"{path}: line {line} holds bytes that are not UTF-8 text.",
-            "Save it as UTF-8 in your editor. The file was left as it is.",
+            f"{path}: line {line} is not UTF-8 text.",
+            "Save it as UTF-8 in your editor. The file was not changed.",
         ) from error
 
 

@@ -240,18 +240,18 @@ def _refuse_malformed(name: str) -> None:
     if len(name) > LONGEST or name.count("/") > DEEPEST:
         raise not_plain(f"{name[:80]}…", "is too long or too deep")
     if "\0" in name:
-        raise not_plain(name, "holds a NUL")
+        raise not_plain(name, "contains a NUL character")
     if any("\ud800" <= letter <= "\udfff" for letter in name):
-        raise not_plain(name, "is no Unicode text")
+        raise not_plain(name, "is not Unicode text")
     if WINDOWS and any(":" in part for part in PurePath(name).parts[1:]):
-        raise not_plain(name, "names a stream of a file")
+        raise not_plain(name, "names an alternate data stream")
 
 
 def outside(name: str, roots: Sequence[Path]) -> UnsafePath:
     """The path leads out of the roots."""
     where = ", ".join(map(str, roots))
-    return UnsafePath(name, f"{name} leads out of {where}.", "Name a file in there.", reason="outside")
+    return UnsafePath(name, f"{name} leads out of {where}.", "Use a path inside it.", reason="outside")
 
 
 def _circle(name: str) -> UnsafePath:
-    return UnsafePath(name, f"{name} goes through links in a circle.", "Remove the links.", reason="circle")
+    return UnsafePath(name, f"{name} is a loop of links.", "Remove the links.", reason="circle")

@@ -26,7 +26,7 @@ _ATTEMPTS: Final = 20  # exchanges against a program that writes without a pause
 
 
 class UnexpectedContent(PalimpsestError, OSError):
-    """A file is not what it was expected to be: another program changed, made or deleted it. It was left as it is.
+    """A file is not what it was expected to be: another program changed, made or deleted it. It was not changed.
 
     `displaced` are the texts of that program that were out of the file for an instant, and were put back where it did
     not write again.
@@ -35,7 +35,7 @@ class UnexpectedContent(PalimpsestError, OSError):
     code = "file_changed"
 
     def __init__(self, path: Path, what: str, displaced: tuple[bytes, ...] = ()) -> None:
-        super().__init__("A file has changed", f"{path} {what}. It was left as it is.", "Read it again.")
+        super().__init__("A file has changed", f"{path} {what}. It was not changed.", "Read it again.")
         self.displaced = displaced
         self.filename = str(path)
 
@@ -90,7 +90,7 @@ class FileSwap:
         """Puts the file in its place. Raises UnexpectedContent, UnsafePath, OSError, with the file as it was."""
         if self._expected is None:
             if self._new is not None and not link_if_free(self._beside, self._path):
-                raise UnexpectedContent(self._path, "exists by now")
+                raise UnexpectedContent(self._path, "exists now")
             return
         if self._new is None:
             _move_aside(self._path, self._expected, self._beside)

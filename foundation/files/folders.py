@@ -37,7 +37,7 @@ def locate(path: Path) -> Generator[FileLocation]:
     """The open folder and the name of `path`. Raises UnsafePath, FileNotFoundError, other OSErrors."""
     path = absolute_path(path)
     if not path.name:
-        raise not_plain(path, "is no file or folder that can be changed")
+        raise not_plain(path, "is not a regular file or folder")
     if WINDOWS:
         refuse_links(path.parent)
         yield FileLocation(None, str(path))
@@ -92,7 +92,7 @@ def absolute_path(path: Path) -> Path:
     if ".." in path.parts:
         raise not_plain(path, "leads upwards with `..`")
     if "\0" in str(path):
-        raise not_plain(path, "holds a NUL")
+        raise not_plain(path, "contains a NUL character")
     return path if path.is_absolute() else path.absolute()
 
 
@@ -102,7 +102,7 @@ def child(folder: Path, name: str) -> Path:
     Raises UnsafePath unless the name is one plain component.
     """
     if name in {"", ".", ".."} or any(character in name for character in _NOT_IN_A_NAME):
-        raise not_plain(name, "is no plain name of a file")
+        raise not_plain(name, "is not a plain file name")
     return folder / name
 
 

@@ -39,7 +39,7 @@ def link_in_path(path: Path, component: Path) -> UnsafePath:
     return UnsafePath(
         path,
         f"{where} a link, and links are not followed here.",
-        "Put the file or folder itself in the link's place, or remove the link.",
+        "Replace the link with the file or folder itself, or remove it.",
     )
 
 
@@ -48,7 +48,7 @@ def not_regular(path: Path) -> UnsafePath:
     return UnsafePath(
         path,
         f"{path} is a pipe, a device or a socket, not a file.",
-        "Name a regular file, or remove what is there.",
+        "Use a regular file, or remove this one.",
         reason="special",
     )
 
@@ -56,7 +56,7 @@ def not_regular(path: Path) -> UnsafePath:
 def folder_for_file(path: Path) -> UnsafePath:
     """A folder instead of a regular file."""
     return UnsafePath(
-        path, f"{path} is a folder, not a file.", "Move the folder away, or name another file.", reason="special"
+        path, f"{path} is a folder, not a file.", "Move the folder away, or use another file name.", reason="special"
     )
 
 
@@ -65,7 +65,7 @@ def other_owner(path: Path, owner: int) -> UnsafePath:
     return UnsafePath(
         path,
         f"{path} belongs to another user (number {owner}) and is not written to.",
-        "Run the program as that user, or take the files over: `chown`.",
+        "Run the program as that user, or change the owner with `chown`.",
         reason="owner",
     )
 
@@ -75,8 +75,8 @@ def hard_linked(path: Path) -> UnsafePath:
     copy = f"{path}.copy"
     return UnsafePath(
         path,
-        f"{path} has another hard link and is not written to: the file would change there too.",
-        f"Give it a file of its own: `{command_line('cp', '-p', str(path), copy)} && "
+        f"{path} has another hard link and is not written to, because the other file would change, too.",
+        f"Make a separate copy: `{command_line('cp', '-p', str(path), copy)} && "
         f"{command_line('mv', copy, str(path))}`.",
         reason="hard_link",
     )
@@ -86,8 +86,8 @@ def held_open(path: Path) -> UnsafePath:
     """A database that SQLite has open in this process: to close it here would free SQLite's locks on it."""
     return UnsafePath(
         path,
-        f"{path} belongs to a database that is open here, and is not read as a file.",
-        "Read a copy of it that another program made, or one from a backup.",
+        f"{path} belongs to an open database and is not read as a file.",
+        "Read a copy made by another program, or one from a backup.",
         reason="held_open",
     )
 
@@ -95,7 +95,7 @@ def held_open(path: Path) -> UnsafePath:
 def not_plain(path: Path | str, why: str) -> UnsafePath:
     """The path or name is malformed."""
     return UnsafePath(
-        path, f"{str(path)!r} {why}.", "Look at where the name comes from: it was not used.", reason="malformed"
+        path, f"{str(path)!r} {why}.", "The path was not used. Check where it comes from.", reason="malformed"
     )
 
 

@@ -15,7 +15,7 @@ from foundation.files.refusals import UnsafePath, not_plain
 def resolve_path(path: Path) -> Path:
     """The absolute path without links or `..`; it need not exist. Raises UnsafePath for links in a circle."""
     if "\0" in str(path):
-        raise not_plain(path, "holds a NUL")
+        raise not_plain(path, "contains a NUL character")
     try:
         resolved = Path(os.path.realpath(path, strict=True))
     except FileNotFoundError:
@@ -33,8 +33,8 @@ def resolve_within(path: Path, root: Path) -> Path:
     if not resolved.is_relative_to(resolve_path(root)):
         raise UnsafePath(
             path,
-            f"{path} is a link that leads out of {root}, and such links are not followed.",
-            "Put the file itself in the link's place.",
+            f"{path} is a link to a place outside {root}, and such links are not followed.",
+            "Replace the link with the file itself.",
             reason="outside",
         )
     return resolved
@@ -48,4 +48,4 @@ def resolve_new_folder(path: Path) -> Path:
 
 
 def _circle(path: Path) -> UnsafePath:
-    return UnsafePath(path, f"{path} is a link that leads back to itself.", "Remove the link.", reason="circle")
+    return UnsafePath(path, f"{path} is a link to itself.", "Remove the link.", reason="circle")

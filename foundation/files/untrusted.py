@@ -51,7 +51,7 @@ def read_own_text(path: Path, *, within: Path | None = None, most: int = MOST_BY
 
 
 _WHY = {
-    "circle": "it is a link that leads back to itself",
+    "circle": "it is a link to itself",
     "special": "it is a pipe or a device, not a file",
-    "outside": "it is a link that leads out of the workspace and is not followed",
+    "outside": "it is a link to a place outside the workspace and is not followed",
 }

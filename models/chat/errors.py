@@ -70,39 +70,45 @@ class AttemptFailed(Exception):
 
 
 SHORTEST_KEY: Final = 6  # characters: a shorter one would be found in other words
-KEPT: Final = "What came is kept."
+KEPT: Final = "The partial answer is saved."
 _START = {
-    "ollama": "Start it with `ollama serve`, then /retry; /model has others.",
-    "lmstudio": "Start LM Studio's server (Developer, Start server), then /retry; /model has others.",
-    "llamacpp": "Start it with `llama-server -m MODEL.gguf --port 8080`, then /retry; /model has others.",
+    "ollama": "Start it with `ollama serve`, then /retry. /model lists other models.",
+    "lmstudio": "Start LM Studio's server (Developer, Start server), then /retry. /model lists other models.",
+    "llamacpp": "Start it with `llama-server -m MODEL.gguf --port 8080`, then /retry. /model lists other models.",
 }
 _EXAMPLE: Final = "openai:NAME@http://HOST:PORT/v1."
-_OUTSIDE: Final = "Check the network and the address, then /retry; /model has others."
+_OUTSIDE: Final = "Check the network and the address, then /retry. /model lists other models."
 
 
 def refused_error(endpoint: Endpoint, detail: str) -> AnswerError:
     hint = _OUTSIDE
     if is_near(endpoint.address):
-        hint = _START.get(endpoint.provider, "Start the server, then /retry; or name another address: " + _EXAMPLE)
+        hint = _START.get(endpoint.provider, "Start the server, then /retry. Or use another address: " + _EXAMPLE)
     return AnswerError(
-        "refused", "No one answers", f"There is no server at {endpoint.address} ({endpoint.shown(detail)}).", hint
+        "refused", "No connection", f"No server is running at {endpoint.address} ({endpoint.shown(detail)}).", hint
     )
 
 
 def timeout_error(endpoint: Endpoint, phase: str, seconds: float) -> AnswerError:
     sentences = {
-        "connect": ("The server cannot be reached", f"{endpoint.address} took no connection within {seconds:g} s."),
-        "first": ("No word came", f"{endpoint} said nothing for {seconds:g} s."),
-        "stall": ("The answer stood still", f"{endpoint} stopped in the middle and was silent for {seconds:g} s."),
-        "quiet": ("The answer stood still", f"{endpoint} sent nothing but keep-alives for {seconds:g} s."),
+        "connect": (
+            "The server cannot be reached",
+            f"{endpoint.address} did not accept a connection within {seconds:g} s.",
+        ),
+        "first": ("No response", f"{endpoint} sent nothing for {seconds:g} s."),
+        "stall": (
+            "The answer stalled",
+            f"{endpoint} stopped in the middle of the answer and sent nothing for {seconds:g} s.",
+        ),
+        "quiet": ("The answer stalled", f"{endpoint} sent only keep-alives for {seconds:g} s."),
     }
     hints = {
-        "connect": "Check that the server runs and the address is right, then /retry."
+        "connect": "Check that the server is running and the address is correct, then /retry."
         if is_near(endpoint.address)
         else _OUTSIDE,
-        "first": "A long prompt on a slow machine takes its time: raise models.first_byte_timeout, or /compact.",
-        "stall": f"{KEPT} /retry asks again; or raise models.stall_timeout.",
-        "quiet": f"{KEPT} /retry asks again; or raise models.first_byte_timeout and models.stall_timeout.",
+        "first": "A long prompt takes a while on a slow machine. Raise models.first_byte_timeout, or /compact.",
+        "stall": f"{KEPT} /retry, or raise models.stall_timeout.",
+        "quiet": f"{KEPT} /retry, or raise models.first_byte_timeout and models.stall_timeout.",
     }
     title, message = sentences[phase]
     return AnswerError("timed_out", title, message, hints[phase])
@@ -112,9 +118,9 @@ def truncated_error(endpoint: Endpoint, detail: str = "") -> AnswerError:
     why = f" ({endpoint.shown(detail)})" if detail else ""
     return AnswerError(
         "cut_off",
-        "The answer broke off",
-        f"The connection to {endpoint} ended before the answer did{why}.",
-        f"{KEPT} /retry asks again; if it happens again, look at the server's log: it may have run out of memory.",
+        "The answer was cut off",
+        f"The connection to {endpoint} closed before the answer was complete{why}.",
+        f"{KEPT} /retry. If it happens again, check the server's log: it may have run out of memory.",
     )
 
 
@@ -122,9 +128,9 @@ def limit_error(endpoint: Endpoint, excess: StreamLimitExceeded) -> AnswerError:
     setting = f"models.limits.{excess.setting}"
     return AnswerError(
         "too_much",
-        "The server sends too much",
-        f"{endpoint} was stopped: {excess.subject} passes the limit of {excess.limit} ({setting}).",
-        f"{KEPT} Where this server may be trusted: {PROGRAM} config set {setting} NUMBER",
+        "The server sent too much data",
+        f"{endpoint} was stopped: {excess.subject} exceeds the limit of {excess.limit} ({setting}).",
+        f"{KEPT} If you trust this server, raise the limit: {PROGRAM} config set {setting} NUMBER",
     )
 
 
@@ -133,9 +139,9 @@ def broken_off_error(endpoint: Endpoint, reason: str) -> AnswerError:
     detail = f": {endpoint.shown(reason)}"
     return _unfit_request(endpoint, reason, detail, reason, 0) or AnswerError(
         "cut_off",
-        "The answer broke off",
+        "The answer was cut off",
         f"{endpoint} ended it without finishing (finish reason `{endpoint.shown(reason)}`).",
-        f"{KEPT} /retry asks again; if it happens again, look at the server's log.",
+        f"{KEPT} /retry. If it happens again, check the server's log.",
     )
 
 
@@ -152,8 +158,9 @@ def unusable_key_error(endpoint: Endpoint) -> AnswerError:
     return AnswerError(
         "unauthorised",
         "The key cannot be sent",
-        f"The key in {endpoint.key_variable} holds characters that an HTTP header cannot carry, so nothing was sent.",
-        "Copy the key again (plain letters, digits and signs, on one line), set it, and start again.",
+        f"The key in {endpoint.key_variable} contains characters that are not allowed in an HTTP header, so nothing "
+        "was sent.",
+        "Copy the key again (plain letters, digits and signs, on one line), set it and restart.",
     )
 
 
@@ -161,10 +168,10 @@ def invalid_json_error(endpoint: Endpoint, excerpt: str, why: str = "") -> Answe
     reason = f" ({endpoint.shown(why)})" if why else ""
     return AnswerError(
         "not_json",
-        "That is no model's answer",
+        "This is not a model server",
         f"{endpoint} answered with something that cannot be read as JSON{reason}: "
         f"{endpoint.shown(excerpt) or 'nothing at all'}",
-        "Look at the address: an OpenAI-compatible API is usually under /v1, and a proxy may stand in between.",
+        "Check the address: an OpenAI-compatible API is usually under /v1. A proxy may have answered instead.",
     )
 
 
@@ -193,16 +200,16 @@ def error_from_body(endpoint: Endpoint, message: str, *, code: str = "", status:
     if status == 404 or "model_not_found" in code or (status in {0, 400} and _NO_MODEL.search(words)):
         return AnswerError(
             "no_model",
-            "No such model there",
-            f"{endpoint.address} does not have `{endpoint.model}`{detail}",
-            _pull(endpoint) + f"`{PROGRAM} models list` shows what is there.",
+            "Model not found",
+            f"{endpoint.address} has no model `{endpoint.model}`{detail}",
+            _pull(endpoint) + f"`{PROGRAM} models list` lists its models.",
         )
     if status == 429 or "rate_limit" in code or "insufficient_quota" in code:
         return AnswerError(
             "rate_limited",
-            "Asked too often",
-            f"{endpoint} takes no more requests for now{detail}",
-            "Wait a little, then /retry.",
+            "Rate limit reached",
+            f"{endpoint} is not accepting requests right now{detail}",
+            "Wait a moment, then /retry.",
         )
     is_refusal = not status and ("invalid_request" in code or "bad_request" in code)
     if status >= 500 or code in _FAILURES or (status == 0 and not is_refusal):
@@ -212,14 +219,14 @@ def error_from_body(endpoint: Endpoint, message: str, *, code: str = "", status:
             "server_error",
             title,
             f"{endpoint} failed{number}{detail}",
-            "/retry asks again; if it stays so, look at the server's log.",
+            "/retry. If it keeps failing, check the server's log.",
         )
     answer = f"answered with status {status}" if status else "refused it"
     return AnswerError(
         "bad_request",
         "The server refused the request",
         f"{endpoint} {answer}{detail}",
-        "This may be something the model does not support: tools, images or its own chat template.",
+        "The model may not support tools or images, or its chat template may be broken.",
     )
 
 
@@ -230,15 +237,15 @@ def _unfit_request(endpoint: Endpoint, words: str, detail: str, code: str, statu
             "too_large",
             "Too long for the model",
             f"The request does not fit {endpoint}{detail}",
-            "/compact moves older turns to the archive; a server may also be started with a larger context.",
+            "/compact archives older turns. Or start the server with a larger context.",
             overflow_figures(words),
         )
     if status in _TOOLS_ERRORS and _NO_TOOLS.search(words):
         return AnswerError(
             "no_tools",
-            "Tools are rejected",
-            f"{endpoint} takes no tools{detail}",
-            "models.tool_calls: text calls them in text; models.tools: false offers none.",
+            "Tools are not supported",
+            f"{endpoint} does not accept tools{detail}",
+            "Set models.tool_calls to text to call tools in text, or models.tools to false to offer none.",
         )
     return None
 
@@ -249,14 +256,14 @@ def _unauthorised(endpoint: Endpoint, status: int) -> AnswerError:
     return AnswerError(
         "unauthorised",
         "The key was not accepted",
-        f"{endpoint} refused the key, or there was none{answer}.",
+        f"{endpoint} rejected the key, or no key was sent{answer}.",
         f"`{own_command('keys', 'set', service_at(endpoint.address) or 'SERVICE')}` stores another "
         f"(k in /model, too), then /retry. Or set {variable} in the environment.",
     )
 
 
 def _pull(endpoint: Endpoint) -> str:
-    return f"`{command_line('ollama', 'pull', endpoint.model)}` fetches it. " if endpoint.provider == "ollama" else ""
+    return f"`{command_line('ollama', 'pull', endpoint.model)}` downloads it. " if endpoint.provider == "ollama" else ""
 
 
 def parse_error_body(body: bytes) -> tuple[str, str]:

@@ -278,7 +278,7 @@ class Unpacker:
         """Raises DecompressionError for a coding that was not requested."""
         self._coding = coding.strip().lower().replace("x-gzip", "gzip")
         if self._coding not in {"", "identity", "gzip", "deflate"}:
-            raise DecompressionError(f"it is packed as {self._coding[:40]}, which was not asked for")
+            raise DecompressionError(f"it is compressed as {self._coding[:40]}, which was not requested")
         self._times = limits.unpacked_times
         self._packed = self._unpacked = 0
         self._inflating = zlib.decompressobj(zlib.MAX_WBITS | 16 if self._coding == "gzip" else zlib.MAX_WBITS)
@@ -307,12 +307,12 @@ class Unpacker:
                 self._inflating = zlib.decompressobj(-zlib.MAX_WBITS)
                 self._coding = "raw deflate"
                 return self._inflated(chunk)
-            raise DecompressionError("it is damaged: it cannot be unpacked") from error
+            raise DecompressionError("it is damaged: it cannot be decompressed") from error
 
     def _counted(self, piece: bytes) -> Iterator[bytes]:
         self._unpacked += len(piece)
         if self._unpacked > MEGABYTE and self._unpacked > self._times * self._packed:
-            raise StreamLimitExceeded("what its compressed answer unpacks to", "unpacked_times", self._times)
+            raise StreamLimitExceeded("the decompressed size of its answer", "unpacked_times", self._times)
         if piece:
             yield piece
 

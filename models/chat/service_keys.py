@@ -24,7 +24,9 @@ def service_named(text: str) -> str:
     """The service that `openai`, `openrouter.ai` or an address names. Raises Misuse."""
     if service := service_at(with_scheme(DEFAULT_ADDRESS.get(text, text.strip()))):
         return service
-    raise Misuse("Which service?", "That names no service.", "Name openai, anthropic or a machine: openrouter.ai.")
+    raise Misuse(
+        "Which service?", "This is not the name of a service.", "Name openai, anthropic or a machine: openrouter.ai."
+    )
 
 
 def service_of(spec: ModelSpec, env: Mapping[str, str]) -> str:

@@ -58,7 +58,7 @@ def parse_spec(text: str) -> ModelSpec:
     if provider == "mlx":
         return ModelSpec("mlx", _named(text, rest))
     if rest.endswith("@"):
-        raise Misuse("Which address?", "Nothing stands behind the last `@`.", FORMS)
+        raise Misuse("Which address?", "There is no address after the last `@`.", FORMS)
     name, address = _split_address(rest)
     return ModelSpec(provider, _named(text, name), _checked(address) if address else "")
 
@@ -79,15 +79,15 @@ def _split_address(rest: str) -> tuple[str, str]:
     if _WORD.fullmatch(address) and address != "localhost":
         raise Misuse(
             "No such address",
-            f"`{address}` behind the `@` may be a machine or a part of the name.",
-            f"A machine: `@http://{address}:8080/v1`. A name that holds an @: put the address behind it as well.",
+            f"`{address}` after the `@` may be a host or part of the name.",
+            f"For a host, write `@http://{address}:8080/v1`. For a name that contains an @, add the address after it.",
         )
     return name, address
 
 
 def _named(text: str, name: str) -> str:
     if not name.strip():
-        raise Misuse("Which model?", f"`{text}` names a provider and no model.", FORMS)
+        raise Misuse("Which model?", f"`{text}` names a provider but no model.", FORMS)
     return name.strip()
 
 
@@ -105,16 +105,16 @@ def _checked(address: str) -> str:
     if named:
         raise Misuse(
             "A key in an address",
-            f"The address of `{host}` carries a name or a password, and would be shown and stored.",
-            "Set the key in the environment: PALIMPSEST_OPENAI_KEY, or the provider's own variable.",
+            f"The address of `{host}` contains a user name or a password, which would be shown and stored.",
+            "Put the key into the environment instead: PALIMPSEST_OPENAI_KEY, or the provider's own variable.",
         )
     known = not separator or scheme.lower() in {"http", "https"}
     blank = any(character.isspace() or not character.isprintable() for character in address)
     if not (known and port_is_one and not blank and _is_host(host)) or host in {"http", "https"}:
         raise Misuse(
             "No such address",
-            f"`{address}` behind the `@` is not an address of a server.",
-            "An address begins with http:// or https://, or with the machine: `@http://127.0.0.1:8080/v1`.",
+            f"`{address}` after the `@` is not the address of a server.",
+            "An address starts with http:// or https://, for example `@http://127.0.0.1:8080/v1`.",
         )
     return address
 

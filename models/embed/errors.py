@@ -24,10 +24,12 @@ def bad_vectors(source: str, problem: str) -> EmbedError:
     return EmbedError(
         "No usable vectors",
         f"{source} {problem}.",
-        "Look whether this is a model for embeddings, and whether it is whole.",
+        "Check that this is an embedding model and that its files are complete.",
     )
 
 
 def bad_vector_of_text(source: str, problem: str) -> EmbedError:
     """The same, where another text may succeed."""
-    return EmbedError("No usable vector", f"{source} {problem}.", "The entry is found by its words.", of_text=True)
+    return EmbedError(
+        "No usable vector", f"{source} {problem}.", "The entry can still be found by its words.", of_text=True
+    )

@@ -39,9 +39,9 @@ class MlxEmbedder:
         folder = find_folder(name)
         if folder is None:
             raise EmbedError(
-                "No such model here",
-                f"`{name}` is no folder with a config.json, and not in the local cache of Hugging Face's hub.",
-                f"Nothing is downloaded without your word: `{command_line('hf', 'download', name)}` fetches it.",
+                "Model not found",
+                f"`{name}` is not a folder with a config.json, and is not in the local Hugging Face cache.",
+                f"To download it: `{command_line('hf', 'download', name)}`.",
             )
         self._called = name
         self._folder = folder
@@ -84,10 +84,8 @@ class MlxEmbedder:
             return job.result(seconds)
         except TimeoutError:
             job.cancel()
-            problem = (
-                f"`{self._called}` gave no vector within {seconds:g} s: a chat, or the model's loading, has the thread."
-            )
-            raise EmbedError("No vector came", problem, "It is asked again later.", passing=True) from None
+            problem = f"`{self._called}` sent no vector within {seconds:g} s: another request is using MLX."
+            raise EmbedError("No vector", problem, "It will be tried again later.", passing=True) from None
 
     def _let_go(self) -> None:
         self._model = None
@@ -122,7 +120,7 @@ class MlxEmbedder:
                 raise EmbedError(
                     "The model cannot be loaded",
                     f"`{self._called}`: {type(error).__name__}: {error}",
-                    "Look whether the folder is whole.",
+                    "Check that the folder is complete.",
                 ) from error
         return self._model
 
@@ -132,4 +130,4 @@ def _missing(error: ImportError) -> MissingLibrary:
         hint = "mlx-lm has no build for Windows: use Ollama, LM Studio, llama.cpp or onnx."
     else:
         hint = f"Install it with: {install_extra('mlx')}"
-    return MissingLibrary("mlx is not installed", f"A model of mlx needs the library mlx-lm ({error}).", hint)
+    return MissingLibrary("mlx is not installed", f"MLX models need the library mlx-lm ({error}).", hint)

@@ -92,7 +92,7 @@ class Encoder:
         weights: dict[str, Any] = {}
         files = sorted(folder.glob("*.safetensors"))
         if not files:
-            raise FileNotFoundError(f"{folder} holds no .safetensors")
+            raise FileNotFoundError(f"{folder} has no .safetensors file")
         for file in files:
             for name, weight in self._mx.load(str(file)).items():
                 short = name

@@ -75,7 +75,7 @@ class OnnxEmbedder:
         except ImportError as error:
             raise MissingLibrary(
                 "onnxruntime is not installed",
-                f"A model of onnx needs the library onnxruntime ({error}).",
+                f"ONNX models need the library onnxruntime ({error}).",
                 f"Install it with: {install_extra('embed')}",
             ) from error
         options: Any = library.SessionOptions()
@@ -87,7 +87,7 @@ class OnnxEmbedder:
             raise EmbedError(
                 "The model cannot be loaded",
                 f"{self._model}: {_first_line(error)}",
-                "Look whether the file is whole.",
+                "Check that the file is complete.",
             ) from error
 
     def _run(self, session: Any, batch: "TokenBatch") -> Any:
@@ -104,7 +104,7 @@ class OnnxEmbedder:
         }
         input_names = [item.name for item in session.get_inputs()]
         if strange := [name for name in input_names if name not in known]:
-            raise self._no_embedder(f"wants {', '.join(strange)}, which is nothing that a text has")
+            raise self._no_embedder(f"needs the input {', '.join(strange)}, which text models do not have")
         outputs = {item.name: index for index, item in enumerate(session.get_outputs())}
         try:
             arrays = session.run(None, {name: known[name] for name in input_names})
@@ -114,11 +114,11 @@ class OnnxEmbedder:
             return arrays[outputs["sentence_embedding"]]
         states: Any = next((item for item in arrays if item.ndim == 3), None)
         if states is None:
-            raise self._no_embedder("gives no hidden states")
+            raise self._no_embedder("returns no hidden states")
         return pool_states(states, batch.mask, self._recipe)
 
     def _no_embedder(self, problem: str) -> EmbedError:
-        return EmbedError("Not a model for embeddings", f"{self._model} {problem}.", "Choose another folder.")
+        return EmbedError("Not an embedding model", f"{self._model} {problem}.", "Choose another folder.")
 
 
 def _model_in(folder: Path) -> Path:
@@ -126,8 +126,8 @@ def _model_in(folder: Path) -> Path:
         if (folder / name).is_file():
             return folder / name
     raise EmbedError(
-        "No such model here",
-        f"{folder} holds no model.onnx.",
+        "Model not found",
+        f"{folder} has no model.onnx.",
         "The folder of an ONNX export has model.onnx (or onnx/model.onnx) and tokenizer.json.",
     )
 

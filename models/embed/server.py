@@ -33,12 +33,13 @@ LARGEST_VECTOR = 200_000  # bytes a text beside models.limits.body_mb: 8,192 num
 _PASSING = frozenset({"refused", "timed_out", "rate_limited", "server_error", "cut_off"})
 _TOO_LARGE = re.compile(r"too (large|long)|exceeds? (the )?(maximum|context)", re.IGNORECASE)  # llama.cpp's is a 500
 _HINTS = {
-    "refused": "Start the server; vectors are made when it answers again, and until then words find what is sought.",
-    "timed_out": "It is asked again later. A model that loads for long: embed.query_timeout and embed.timeout.",
-    "too_large": "The entry is found by its words.",
-    "rate_limited": "It is asked again later.",
-    "server_error": "It is asked again later; if it stays so, look at the server's log.",
-    "bad_request": "This may be a model that makes no embeddings.",
+    "refused": "Start the server. Until it responds, search matches words only.",
+    "timed_out": "It will be tried again later. If the model loads slowly, raise embed.query_timeout and "
+    "embed.timeout.",
+    "too_large": "The entry can still be found by its words.",
+    "rate_limited": "It will be tried again later.",
+    "server_error": "It will be tried again later. If it keeps failing, check the server's log.",
+    "bad_request": "The model may not support embeddings.",
 }
 
 
@@ -84,7 +85,7 @@ class ServerEmbedder:
                 for start in range(0, len(inputs), self._settings.batch)
             ]
             if len({batch.shape[1] for batch in batches}) > 1:
-                raise bad_vectors(str(self._endpoint), "gives now more, now fewer numbers a text")
+                raise bad_vectors(str(self._endpoint), "returns vectors of changing lengths")
             raw = np.concatenate(batches)
         return normalise(raw, str(self._endpoint), self._settings.dimensions)
 
@@ -98,8 +99,8 @@ class ServerEmbedder:
             async with asyncio.timeout(seconds):
                 return await self._attempt(texts)
         except TimeoutError:
-            problem = f"{self._endpoint} gave no vector within {seconds:g} s."
-            raise EmbedError("No vector came", problem, _HINTS["timed_out"], passing=True) from None
+            problem = f"{self._endpoint} sent no vector within {seconds:g} s."
+            raise EmbedError("No vector", problem, _HINTS["timed_out"], passing=True) from None
         except AttemptFailed as broken:
             raise _embed_error(broken.failed) from broken
 

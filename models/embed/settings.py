@@ -11,18 +11,19 @@ class EmbedSettings(Struct, frozen=True, kw_only=True):
     embedder: Annotated[
         str,
         Meta(
-            description="What embeds: none, ollama:NAME, lmstudio:NAME, llamacpp:NAME, openai:NAME@ADDRESS, "
+            description="The embedder: none, ollama:NAME, lmstudio:NAME, llamacpp:NAME, openai:NAME@ADDRESS, "
             "onnx:FOLDER, mlx:FOLDER-OR-HUB-NAME. Text goes to that address and nowhere else."
         ),
     ] = "none"
     before: Annotated[
         str,
-        Meta(description="What embedded until now: its vectors serve until those of the new one are made."),
+        Meta(description="The previous embedder: its vectors are used until the new ones are ready."),
     ] = ""
     background: Annotated[
         bool,
         Meta(
-            description="Whether vectors are made in the background of the chat; `models embed` makes them too.",
+            description="Whether vectors are computed in the background of the chat; `models embed` computes them, "
+            "too.",
             extra={"guarded": True},  # to make them, texts are sent
         ),
     ] = True
@@ -31,21 +32,24 @@ class EmbedSettings(Struct, frozen=True, kw_only=True):
         Meta(
             ge=0,
             le=65_535,
-            description="How many numbers of each vector are kept; 0 keeps all. Not every model may be cut.",
+            description="The dimensions of each vector that are stored; 0 stores all. Not every model supports "
+            "truncation.",
             extra={"guarded": True},  # another number makes every vector anew
         ),
     ] = 0
     query_prefix: Annotated[
-        str | None, Meta(description="What the model wants before a question; empty goes by the model's own folder.")
+        str | None, Meta(description="The prefix of a query; empty uses the one in the model's folder.")
     ] = None
     text_prefix: Annotated[
-        str | None, Meta(description="What the model wants before a text; empty goes by the model's own folder.")
+        str | None, Meta(description="The prefix of a text; empty uses the one in the model's folder.")
     ] = None
-    batch: Annotated[int, Meta(ge=1, le=2048, description="How many texts are embedded at once.")] = 32
+    batch: Annotated[int, Meta(ge=1, le=2048, description="The number of texts in one batch.")] = 32
     timeout: Annotated[float, Meta(gt=0, le=86_400, description="Seconds to wait for the vectors of a batch.")] = 120.0
     query_timeout: Annotated[
         float,
         Meta(
-            gt=0, le=600, description="Seconds that a search waits for its question's vector, before it goes by words."
+            gt=0,
+            le=600,
+            description="Seconds that a search waits for the vector of its query before it matches words only.",
         ),
     ] = 3.0

@@ -32,16 +32,16 @@ class TextTokens:
         except ImportError as error:
             raise MissingLibrary(
                 "tokenizers is not installed",
-                f"An embedding model on this machine needs the library tokenizers ({error}).",
+                f"Local embedding models need the library tokenizers ({error}).",
                 f"Install it with: {install_extra('embed')}",
             ) from error
         try:
             self._tokenizer: Any = library.Tokenizer.from_file(str(folder / "tokenizer.json"))
         except Exception as error:  # the library raises a bare Exception for a file it cannot read
             raise EmbedError(
-                "No tokenizer there",
+                "No tokenizer",
                 f"{folder / 'tokenizer.json'} cannot be read: {error}.",
-                "The folder needs the model's tokenizer.json beside it.",
+                "The folder must contain the model's tokenizer.json.",
             ) from error
         self._tokenizer.enable_truncation(recipe.most_tokens)
         self._tokenizer.no_padding()

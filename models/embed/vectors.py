@@ -46,28 +46,28 @@ def read_answer(body: bytes, count: int, source: str) -> NDArray[np.float64]:
         raise _no_vectors(body, source) from None
     except (msgspec.DecodeError, UnicodeDecodeError):
         shown = shorten(body[:300].decode("utf-8", "replace")) or "nothing"
-        raise bad_vectors(source, f"answered with something that is no JSON: {shown}") from None
+        raise bad_vectors(source, f"answered with something that is not JSON: {shown}") from None
     rows = _in_order(answer.data, count, source)
     lengths = {len(row) for row in rows}
     if len(lengths) != 1 or not min(lengths):
-        raise bad_vectors(source, f"gave vectors of different lengths ({', '.join(map(str, sorted(lengths)))} numbers)")
+        raise bad_vectors(source, f"sent vectors of different lengths ({', '.join(map(str, sorted(lengths)))} numbers)")
     if any(number is None for row in rows for number in row):
-        raise bad_vector_of_text(source, "gave a vector with numbers that are none (null)")
+        raise bad_vector_of_text(source, "sent a vector that contains null")
     return np.array(rows, np.float64)
 
 
 def _in_order(rows: Sequence[EmbeddingRow], count: int, source: str) -> list[list[float | None]]:
     if len(rows) != count:
-        raise bad_vectors(source, f"gave {len(rows):,} vectors for {count:,} texts")
+        raise bad_vectors(source, f"sent {len(rows):,} vectors for {count:,} texts")
     if all(row.index is None for row in rows):
         ordered = list(rows)
     else:
         ordered = sorted(rows, key=lambda row: -1 if row.index is None else row.index)
         if [row.index for row in ordered] != list(range(count)):
-            raise bad_vectors(source, "numbered its vectors in a way that says not which text is whose")
+            raise bad_vectors(source, "numbered its vectors ambiguously")
     vectors = [row.embedding for row in ordered if isinstance(row.embedding, list)]
     if len(vectors) != count:
-        raise bad_vectors(source, "gave its vectors as text (base64), though numbers were asked for")
+        raise bad_vectors(source, "sent base64 vectors, although numbers were requested")
     return vectors
 
 
@@ -75,22 +75,20 @@ def _no_vectors(body: bytes, source: str) -> EmbedError:
     code, message = parse_error_body(body)
     if body.lstrip().startswith(b"{") and b'"error"' in body:
         return bad_vectors(source, f"answered with an error: {shorten(f'{code} {message}'.strip())}")
-    return bad_vectors(
-        source, f"answered with JSON that holds no vectors: {shorten(body[:300].decode('utf-8', 'replace'))}"
-    )
+    return bad_vectors(source, f"answered with JSON without vectors: {shorten(body[:300].decode('utf-8', 'replace'))}")
 
 
 def normalise(raw: NDArray[np.floating], source: str, dimensions: int = 0) -> NDArray[np.float32]:
     """float32 (n, d): the first `dimensions` of each row (0: all), of length 1. Raises EmbedError."""
     if dimensions > raw.shape[1]:
         raise bad_vectors(
-            source, f"gives {raw.shape[1]:,} numbers a text, fewer than embed.dimensions ({dimensions:,})"
+            source, f"sends vectors of {raw.shape[1]:,} numbers, fewer than embed.dimensions ({dimensions:,})"
         )
     rows = np.asarray(raw[:, :dimensions] if dimensions else raw, np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     if not np.isfinite(lengths).all():
-        raise bad_vector_of_text(source, "gave a vector with numbers that are none (NaN or infinite)")
+        raise bad_vector_of_text(source, "sent a vector that contains NaN or infinity")
     if not (lengths > 1e-12).all():
-        raise bad_vector_of_text(source, "gave a vector of zeros")
+        raise bad_vector_of_text(source, "sent a vector of zeros")
     return (rows / lengths).astype(np.float32)

@@ -42,8 +42,8 @@ _LOOK_EVERY = 64  # tokens between two looks for a repetition
 _GROUNDING = re.compile(r"<\|ref\|>(.*?)<\|/ref\|>\s*<\|det\|>.*?<\|/det\|>\n?", re.DOTALL)
 _SPECIAL = re.compile(r"<\|/?(?:ref|det|grounding|User|Assistant)\|>|<｜[^｜]*｜>")
 FETCH = "hf download mlx-community/DeepSeek-OCR-2-bf16"
-CUT_OFF = "The text was cut off at {most:,} tokens: the picture holds more."
-REPEATS = "The model began to repeat itself and was stopped; what stood after that is missing."
+CUT_OFF = "The text was cut off at {most:,} tokens: the image contains more."
+REPEATS = "The model began to repeat itself and was stopped. The text after that point is missing."
 
 
 class OcrChunk(Struct, frozen=True):
@@ -136,7 +136,7 @@ class DeepSeek:
         raise ModelError(
             "No DeepSeek-OCR here",
             f"{problem} the hub's folders on this machine.",
-            f"Nothing is downloaded without your word: `{fetch}` fetches it (about 7 GB).",
+            f"To download it (about 7 GB): `{fetch}`.",
         )
 
     def _may_run(self, checkpoint: Checkpoint) -> bool:
@@ -147,9 +147,9 @@ class DeepSeek:
             if self._consent is not None and self._consent(checkpoint.folder, checkpoint.code):
                 return True
             raise ModelError(
-                "The checkpoint brings its own Python",
-                f"{checkpoint.folder} wants to run {checkpoint.code[0]} with all that this program may do.",
-                f"Read that file; if you trust it: `{PROGRAM} config set models.run_checkpoint_code true`",
+                "The checkpoint contains Python code",
+                f"{checkpoint.folder} wants to run {checkpoint.code[0]} with the permissions of this program.",
+                f"Read that file. If you trust it: `{PROGRAM} config set models.run_checkpoint_code true`",
             )
         return False  # what merely lies there is left alone
 
@@ -194,7 +194,7 @@ class DeepSeek:
                 raise ModelError(
                     "DeepSeek-OCR cannot be loaded",
                     f"{checkpoint.folder}: {type(error).__name__}: {error}.{aside}",
-                    "Look whether the folder is whole.",
+                    "Check that the folder is complete.",
                 ) from error
         return self._engine
 

@@ -41,7 +41,7 @@ def engine_named(
 
             return VisionServer(settings.ocr_server, settings=settings, env=env or {})
         case _:
-            raise Misuse("OCR engine", f"There is no engine “{name}”.", f"Choose one of {', '.join(ENGINES)}.")
+            raise Misuse("OCR engine", f"No OCR engine is named “{name}”.", f"Choose one of {', '.join(ENGINES)}.")
 
 
 def installed_engine(

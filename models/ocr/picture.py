@@ -47,7 +47,7 @@ def encode_image(picture: "Image.Image") -> bytes:
     return file.getvalue()
 
 
-_SMALLER = "Scale it down, or cut it into pieces."
+_SMALLER = "Scale it down or split it."
 
 
 def _too_large(width: int, height: int) -> UnreadableImage:

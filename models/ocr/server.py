@@ -47,7 +47,7 @@ class VisionServer:
         if not self._spec:
             raise Misuse(
                 "No vision server",
-                "The engine `server` needs to know which model to ask.",
+                "The OCR engine `server` needs a model.",
                 f"{PROGRAM} config set models.ocr_server openai:NAME@http://127.0.0.1:1234/v1",
             )
         picture = open_image(image)
@@ -78,7 +78,7 @@ class VisionServer:
                     case AnswerError():
                         raise ModelError.of(event)
                     case AnswerEnd(reason=StopReason.LENGTH):
-                        warnings.append(f"The text was cut off at {MOST_TOKENS:,} tokens: the picture holds more.")
+                        warnings.append(f"The text was cut off at {MOST_TOKENS:,} tokens: the image contains more.")
                     case _:
                         pass
                 if len(text) - checked >= _LOOK_EVERY:
@@ -86,7 +86,7 @@ class VisionServer:
                     if (at := loop_at(text)) is not None or len(text) > MOST_CHARACTERS:
                         text = text[: at or MOST_CHARACTERS]
                         warnings.append(
-                            "The model went on without end and was stopped; what stood after that is missing."
+                            "The model did not stop and was interrupted. The text after that point is missing."
                         )
                         break
         finally:

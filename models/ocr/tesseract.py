@@ -112,7 +112,7 @@ def _library() -> Any:
     except ImportError as error:
         raise MissingLibrary(
             "Tesseract is not installed",
-            f"Reading a picture's words with Tesseract needs the library tesserocr ({error}).",
+            f"OCR with Tesseract needs the library tesserocr ({error}).",
             f"Install it with: {install_extra('tesseract')}",
         ) from error
 
@@ -131,6 +131,6 @@ def data_command() -> str:
 def _no_data() -> MissingLibrary:
     return MissingLibrary(
         "Tesseract has no language",
-        f"tesserocr is here, and no {LANGUAGES[0]}.traineddata in TESSDATA_PREFIX or any usual place.",
+        f"tesserocr is installed, but there is no {LANGUAGES[0]}.traineddata in TESSDATA_PREFIX or any usual place.",
         f"Install it with: {data_command()}",
     )

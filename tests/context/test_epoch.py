@@ -102,7 +102,7 @@ def test_a_broken_system_yaml_leaves_the_last_good_one(talk: Talk) -> None:
     talk.write("system.yaml", "abilities:\n  - a\n b: [")
     (notice,) = talk.context.reload()
     assert notice.level == "error" and notice.path == "system.yaml" and notice.line == 3
-    assert "the last good one holds" in notice.text and str(notice).startswith("system.yaml:3: ")
+    assert "the last valid version is used" in notice.text and str(notice).startswith("system.yaml:3: ")
     assert talk.context.reload() == ()
     assert begins_with(talk.send("Two.").request, first.request)
 
@@ -120,7 +120,7 @@ def test_the_last_good_system_yaml_outlives_the_process(talk: Talk) -> None:
 def test_a_system_yaml_that_never_was_good_leaves_the_default(talk: Talk) -> None:
     talk.write("system.yaml", "abilities: {")
     (notice,) = [one for one in talk.context.reload() if one.level == "error"]
-    assert "the default holds" in notice.text
+    assert "the default is used" in notice.text
     assert texts(talk.preview("x"))[0].startswith("You are Palimpsest")
 
 

@@ -16,19 +16,19 @@ def test_a_changed_file_is_told_in_a_sentence(talk: Talk) -> None:
         talk.write(name, text)
     assert said(talk) == []
     talk.write("AGENTS.md", "Be kinder.")
-    assert said(talk) == ["AGENTS.md changed. The model will read the whole context anew."]
+    assert said(talk) == ["AGENTS.md changed. The model will read it all again."]
     talk.write("MEMORY.md", "# Tea\nBo")
-    assert said(talk) == ["MEMORY.md changed: what is new goes with your next message."]
+    assert said(talk) == ["MEMORY.md changed. The changes are sent with your next message."]
     for name in ("Di", "Eve"):
         talk.write("MEMORY.md", f"# Tea\n{name}")
         assert said(talk) == [], "the same notice holds for it"
     assert said(talk, sending=True) == []
     talk.write("MEMORY.md", "# Tea\nCy")
-    assert said(talk, sending=True) == ["MEMORY.md changed: what is new goes with this message."]
+    assert said(talk, sending=True) == ["MEMORY.md changed. The changes are sent with this message."]
     talk.write("system.yaml", "abilities: [b]")
-    assert said(talk) == ["system.yaml changed. It holds from now on."]
+    assert said(talk) == ["system.yaml changed. The new version is used from now on."]
     talk.workspace.agents_md.unlink()
-    assert said(talk) == ["AGENTS.md is gone. The model will read the whole context anew."]
+    assert said(talk) == ["AGENTS.md was removed. The model will read it all again."]
 
 
 def test_what_the_program_remembers_is_not_told_as_a_change(talk: Talk) -> None:

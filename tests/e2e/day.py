@@ -238,7 +238,7 @@ class Day:
 
     def compact(self) -> None:
         self.command("/compact --yes")
-        said = ("older turn", "nothing to archive", "Nothing would be saved")  # the last two early in a day
+        said = ("older turn", "nothing to archive", "Archiving would save nothing")  # the last two early in a day
         self.until(lambda text: "Esc stops" not in text and any(words in text for words in said))
         self.terminal.quiet()
 

@@ -145,7 +145,7 @@ def test_a_large_paste_stays_folded_and_all_of_it_is_recallable(chat: Chat, pali
     chat.terminal.until(lambda text: "[Pasted text #1 · 2,000 lines]" in text)
     screen = chat.say(" What is the codeword of the north gate?", lambda text: "Tell me more." in text)
     shown = re.sub(r"\s+", " ", screen)
-    assert re.search(r"lines 1–\d+ of 2,000 in view, all recallable \(#1\)", shown)
+    assert re.search(r"lines 1–\d+ of 2,000 sent, all recallable \(#1\)", shown)
     assert "Line 1:" not in screen
     assert CODEWORD in chat.recalled
     assert CODEWORD in palimpsest("recall", "#1").out

@@ -153,7 +153,7 @@ def test_a_session(start: Start, tmp_path: Path) -> None:
     chat.terminal.type("\x03")
     stopped = chat.until("You: what is next")
     assert "Stopping." in stopped
-    assert "1 message not sent, and back in the prompt." in stopped
+    assert "1 message not sent. Back in the prompt." in stopped
     chat.enter("")
     assert "This came from the queue." in chat.until("End of answer: ")
     chat.until("You: ")
@@ -173,7 +173,7 @@ def test_a_session(start: Start, tmp_path: Path) -> None:
     assert "Heading 2: Done\nThe file is written.\n" in taken_up
     assert "Tool write_file, write a.txt: " in taken_up
     again.terminal.type("\x03")
-    again.until("Cleared. Ctrl+C again leaves.")
+    again.until("Cleared. Ctrl+C again quits.")
     again.terminal.type("\x03")
     assert again.terminal.ended() == 0
     assert b"\x1b" not in again.terminal.bytes

@@ -47,7 +47,7 @@ def test_one_types_finds_goes_there_and_cites(terminal: "Terminal") -> None:
     terminal.type("blue tin tomato pot")
     terminal.until(lambda text: "t100" in text and "blue tin" in text)
     terminal.type("\r")
-    there = terminal.until(lambda text: "▸ found here: blue tin tomato pot" in text)
+    there = terminal.until(lambda text: "▸ match: blue tin tomato pot" in text)
     assert FACT.split(".")[0][:30] in " ".join(there.split())
     terminal.until(lambda text: "↓ more" in text)
     for escape in (b"\x1b]52", b"\x1b]8"):

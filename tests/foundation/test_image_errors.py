@@ -18,7 +18,7 @@ def _cut() -> bytes:
 
 @pytest.mark.parametrize("read", [decode_grey, open_image])
 @pytest.mark.parametrize(
-    ("data", "said"), [(b"", "is empty"), (b"hello", "no picture of a kind"), (_cut(), "is cut off")]
+    ("data", "said"), [(b"", "is empty"), (b"hello", "not an image in a supported format"), (_cut(), "is incomplete")]
 )
 def test_a_file_that_is_no_picture_is_told_in_a_plain_sentence(read: object, data: bytes, said: str) -> None:
     assert callable(read)

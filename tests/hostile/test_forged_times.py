@@ -63,7 +63,7 @@ def test_any_number_is_shown_and_the_times_are_exact(ms: int) -> None:
         assert to_ms(moment) == ms
         assert parse_ms(ms) == moment
     else:
-        with pytest.raises(ValueError, match="is no time"):
+        with pytest.raises(ValueError, match="is not a time"):
             parse_ms(ms)
 
 

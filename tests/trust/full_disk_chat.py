@@ -49,7 +49,7 @@ def main() -> None:
             terminal.until(lambda text: "Esc leaves" not in text, 60)
             terminal.quiet()
         terminal.type("what has no room\r")
-        terminal.until(lambda text: "this was not sent" in text, 60)
+        terminal.until(lambda text: "not sent: back in the prompt" in text, 60)
         terminal.quiet()
         shown["refused"] = terminal.text
         if is_full:
@@ -57,7 +57,7 @@ def main() -> None:
         else:
             subprocess.run(["mount", "-o", "remount,rw", str(disk)], check=True)
         terminal.type("\r")
-        terminal.until(lambda text: "I found nothing in memory" in text, 60)
+        terminal.until(lambda text: "Nothing in memory matches" in text, 60)
         terminal.quiet(1, 60)
         shown["sent again"] = terminal.text
         terminal.type("\x03")

@@ -145,9 +145,9 @@ def test_the_chat_opens_to_be_read_and_sends_once_it_can_write_again(state: str,
         assert "2 found" in seen[command]
     assert f"{why.format(disk / 'workspace')}. Nothing was written;" in seen["refused"]
     assert "could not be" not in seen["refused"], "nothing is said twice"
-    prompt = seen["refused"].partition("this was not sent")[2]
+    prompt = seen["refused"].partition("not sent: back in the prompt")[2]
     assert "❯ what has no room" in prompt, "the draft is in the prompt again"
-    assert "back in the prompt: this was not sent" in seen["refused"]
+    assert "not sent: back in the prompt" in seen["refused"]
     assert ("you can read" in seen["sent again"], "read-only" in seen["sent again"]) == (False, False)
     assert seen["status"] == "0"
     assert seen["stored"].count("what has no room") == 1
@@ -163,7 +163,7 @@ def test_an_answer_on_a_disk_that_fills_up_says_so_and_is_stored_once_there_is_r
     assert "on the screen only" not in seen["room"].splitlines()[-1]
     assert "your message is saved," in seen["ended"]
     assert "the answer is then stored" in seen["ended"]
-    assert "this was not sent" not in seen["ended"]
+    assert "not sent: back in the prompt" not in seen["ended"]
     assert seen["status"] == "0"
     for name, screen in (("alpha", seen["room"]), ("beta", seen["stored"])):
         numbers = [int(number) for number in re.findall(rf"{name}(\d+),", screen)]

@@ -258,7 +258,7 @@ class FakeSession:
         return self.plan
 
     async def nothing_leaves(self) -> str:
-        return "There is nothing to archive yet: nothing was said."
+        return "There is nothing to archive: the conversation is empty."
 
     async def run(self, on_page: Callable[[int], None], *, label: str = "", focus: str = "") -> CompactionReceipt:
         """Makes a page for each turn of `gate`; what `on_page` raises ends it."""
@@ -266,7 +266,10 @@ class FakeSession:
             await self.gate.acquire()
             await asyncio.to_thread(on_page, page)
         self.archived = label or "House · e_1 to e_24"
-        text = "12 older turns (24 entries) left for 3 pages of the archive. The whole request: 9,800 → 4,100 tokens."
+        text = (
+            "Archived 12 older turns (24 entries) on 3 pages and replaced them with a summary of 900 tokens. "
+            "Request: 9,800 → 4,100 tokens."
+        )
         return CompactionReceipt(text=text, entries=24, turns=12, pages=3, archived=self.archived)
 
     async def history(self, limit: int = 20, before: int | None = None) -> list[Any]:

@@ -124,7 +124,7 @@ DIALOGS: Final[dict[str, Create]] = {
     "choices": lambda *_: ChoicesScreen("模型 🤖", [ChoiceItem("a", LONG, LONG), ChoiceItem("b", "b")], notes=[LONG]),
     "proposal": lambda *_: ProposalScreen("Archive 归档", [("turns", LONG), ("pages", "3 🏺")]),
     "delete": lambda *_: YesScreen(
-        "Delete 锅炉?", [("delete", LONG), ("kept", LONG), ("pages", "3 🏺")], "deletes it for good"
+        "Delete 锅炉?", [("delete", LONG), ("kept", LONG), ("pages", "3 🏺")], "deletes it permanently"
     ),
     "limit": lambda *_: GoOnScreen(f"50 calls in this turn. Continue for another 50? {LONG}"),
     "permission": lambda *_: PermissionScreen(ACTION, "No rule decides.", offers=OFFERS),

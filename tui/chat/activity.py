@@ -8,7 +8,7 @@ from foundation.figures import elapsed
 from tui.widgets.status import StatusBar, shown_seconds
 
 STOP: Final = "Esc stops"
-ON_SCREEN_ONLY: Final = " · on the screen only"
+ON_SCREEN_ONLY: Final = " · not saved to disk"
 STALL_S: Final = 30.0  # seconds without an event after the first words, after which the status says so
 SILENT_S: Final = 300.0  # the same before the first words: a batch of a long prompt takes minutes on a slow machine
 
@@ -44,7 +44,7 @@ class Activity:
         if state != self._state:
             self._state, self._since = state, now
         self._heard, self._left = now, left or str
-        self._silence = ("stalled", STALL_S) if may_stall else ("no sign for", SILENT_S if left else math.inf)
+        self._silence = ("stalled", STALL_S) if may_stall else ("no response for", SILENT_S if left else math.inf)
         self._line = f"{state}{gap}{figures}" if figures else state
         self._draw()
 

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from models.messages import RecalledSpan
     from tui.chat.controller import ChatController
 
-NO_TURN: Final = "What a command gave belongs to no turn of the conversation."
-NO_MESSAGE: Final = "Its message is above what is shown: Ctrl+Home loads it."
-NO_RESEND: Final = "r edits a message and sends it again: go to the message, or to its answer."
-BUSY: Final = "An answer is under way. Esc in the prompt stops it."
+NO_TURN: Final = "The output of a command is not part of a turn."
+NO_MESSAGE: Final = "Its message is not loaded yet. Ctrl+Home loads it."
+NO_RESEND: Final = "r edits and resends a message. Go to the message or to its answer first."
+BUSY: Final = "An answer is in progress. Esc in the prompt stops it."
 QUOTED: Final = 30  # cells of a message in a question
 MAX_QUOTED: Final = 400_000  # characters that are put into the prompt
-TOO_LONG: Final = "{:,} characters are too many for a message. In a file, /archive FILE keeps them."
+TOO_LONG: Final = "{:,} characters are too long for a message. Save them to a file, then /archive FILE."
 BOOKMARK: Final = "★"
 
 
@@ -157,7 +157,7 @@ class BlockActions:
                 self._open_passage(span)
             case _:
                 whole = BlockText(self._text_of(target))
-                answer = "The answer" if target.has_turn else "What the command gave"
+                answer = "The answer" if target.has_turn else "The command's output"
                 title = "Your message" if isinstance(target.first, UserItem) else answer
                 app_of(self._screen).push_screen(TextScreen(title, lambda: whole))
 
@@ -315,7 +315,7 @@ class BlockActions:
         if isinstance(outcome, CommandFailed):
             self._say(outcome.error.message)
         else:
-            self._say("The bookmark is gone." if is_marked else f"Bookmarked: {BOOKMARK} in /tree.")
+            self._say("Bookmark removed." if is_marked else f"Bookmarked: {BOOKMARK} in /tree.")
 
     def _say(self, text: str) -> None:
         self._screen.notify(visible_line(text), timeout=4, markup=False)

@@ -34,7 +34,7 @@ FindEntry = Callable[[], Entry]
 MAX_CITED: Final = 3  # recalled passages that are listed at first
 MAX_OPEN_DIFF: Final = 20  # lines of a diff that is shown without opening it
 REASONING, REASONING_SECONDS, DIFF, PASTES = "reasoning", "reasoning_seconds", "diff", "pastes"
-_OPENS: Final = "Ctrl+↑ and then Enter opens the messages."
+_OPENS: Final = "Press Ctrl+↑, then Enter, to open the messages."
 _RECALLED: Final = "recalled  "
 
 
@@ -81,7 +81,7 @@ class StoredTexts:
         def read() -> BlockText:
             texts = list(attached_texts(find()))
             if number >= len(texts):
-                raise NotFound("Not stored", "The store does not hold this attachment.", "")
+                raise NotFound("Not stored", "This attachment is not in the store.", "")
             return BlockText(texts[number][1])
 
         return read
@@ -93,7 +93,7 @@ class StoredTexts:
             entry = find()
             pastes = without_pastes(entry, self.memory.passage(entry).text)[1]
             if number >= len(pastes):
-                raise NotFound("Not stored", "The store does not hold this part.", "")
+                raise NotFound("Not stored", "This part is not in the store.", "")
             return BlockText(pastes[number])
 
         return read
@@ -174,7 +174,7 @@ def _file_text(file: Attachment) -> ReadBlock:
         try:
             return BlockText(file.text)
         except UnicodeDecodeError as error:
-            raise NotFound("Not text", f"{file.name} is no UTF-8 text.", "") from error
+            raise NotFound("Not text", f"{file.name} is not UTF-8 text.", "") from error
 
     return read
 

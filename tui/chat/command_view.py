@@ -29,8 +29,8 @@ from tui.widgets.transcript.focus import focus_targets
 from tui.widgets.transcript.items import MutedLine, TranscriptItem, markdown_items
 
 FILL_PROMPT: Final = {"branch", "rewind", "tree", "resume"}  # commands that may put a text into the prompt
-_UNDO_KEY: Final = "Ctrl+↑ u takes it back, too."
-UNSENT: Final = "The branch is stored when you send it. Esc takes it back."
+_UNDO_KEY: Final = "Ctrl+↑ u undoes it, too."
+UNSENT: Final = "The branch is created when you send the message. Esc cancels it."
 
 
 class CommandView:
@@ -145,7 +145,7 @@ class CommandView:
     async def _propose(self, line: str, proposal: Proposal, conversation_before: str) -> None:
         """Asks for confirmation if needed, then runs the proposal with a progress display."""
         if not (proposal.confirmed or await self._view.confirm(proposal)):
-            self._view.transcript.add(MutedLine(line, gap=True), MutedLine("left as it is"))
+            self._view.transcript.add(MutedLine(line, gap=True), MutedLine("cancelled"))
             return
         self._progress = PageProgress(self._view.status, proposal.activity, proposal.pages, proposal.unit)
         try:

@@ -41,9 +41,9 @@ if TYPE_CHECKING:
 
 TICK_S, STILL_TICK_S = 1.0, 10.0  # seconds between two counts of a turn's seconds
 _NO_LONGER_REWRITES: Final = (
-    "The draft in the prompt was to rewrite a message that is no longer there: it is an ordinary message now."
+    "The message that this draft would replace no longer exists. The draft is a new message now."
 )
-_WAY_BACK: Final = "This is another conversation. Back to “{}”: /resume {}"
+_WAY_BACK: Final = "This is a different conversation. To go back to “{}”: /resume {}"
 
 
 class ChatController:
@@ -129,7 +129,7 @@ class ChatController:
             self._view.transcript.add(MutedLine(_NO_LONGER_REWRITES, tone="warning", gap=True))
             return
         await self.show_conversation()
-        notice = f"The draft in the prompt rewrites “{visible(first_line(text))}”, as when you left. {UNSENT}"
+        notice = f"Restored the draft that rewrites “{visible(first_line(text))}”. {UNSENT}"
         self._view.transcript.add(MutedLine(notice, gap=True))
 
     async def resume(self, ref: str, *, latest: bool) -> None:

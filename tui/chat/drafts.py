@@ -43,8 +43,8 @@ def _images_in(texts: Sequence[str]) -> list[PastedImage]:
 
 
 DELAY: Final = 0.4  # seconds after the last key
-OFFERED: Final = "A draft of this conversation is kept: ↑ at the first line brings it."
-RESTORED: Final = "restored: you had not sent this · Ctrl+C takes it out"
+OFFERED: Final = "This conversation has a saved draft. ↑ on the first line restores it."
+RESTORED: Final = "restored an unsent draft · Ctrl+C clears it"
 
 
 class DraftKeeper:
@@ -148,7 +148,7 @@ class DraftKeeper:
             await asyncio.to_thread(remove_old_images, self._workspace.pasted_images)
             self._history.add_images(await asyncio.to_thread(_images_in, self._history.entries))
         except OSError as error:
-            self._warn(f"What was typed before could not be read: {error.strerror}.")
+            self._warn(f"The prompt history could not be read: {error.strerror}.")
 
     async def restore(self) -> None:
         """Restores the conversation's draft; where something was typed meanwhile, ↑ brings it."""
@@ -239,7 +239,7 @@ class DraftKeeper:
         reason = error.strerror or str(error)
         if reason != self._refusal:
             self._refusal = reason
-            self._prompt.warn_of_disk(f"The draft could not be kept: {reason}.")
+            self._prompt.warn_of_disk(f"The draft could not be saved: {reason}.")
 
     def _warn(self, text: str) -> None:
         self._prompt.notify(text, severity="warning", markup=False)

@@ -70,7 +70,7 @@ def _entry_items(entry: Entry, reader: EntryReader, after: Entry | None) -> list
     match entry.kind, entry.role:
         case EntryKind.SUMMARY, _:
             if UNDOES in entry.meta:
-                return [MutedLine("the compaction was undone: its turns are in view again", gap=True)]
+                return [MutedLine("compaction undone: the archived turns are back in the context", gap=True)]
             return [receipt_block(entry.id, stored_receipt(entry), reader.texts.whole(find))]
         case EntryKind.MESSAGE, Role.USER:
             images = [part for part in entry.sent if isinstance(part, Image)]

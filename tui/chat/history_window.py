@@ -27,9 +27,9 @@ PAGE_SIZE: Final = 20  # entries shown when a conversation is opened, and loaded
 MAX_SHOWN: Final = 200  # entries; more are dropped at the far end, down to the half
 MAX_ITEMS: Final = 1_000  # items of the transcript between two turns; more are dropped above, down to the half
 ENTRIES_ABOVE: Final = 10  # entries shown above an entry that was searched for
-GAP_NOTICE: Final = "… what is between is left out while the answer comes. Ctrl+End shows the newest."
+GAP_NOTICE: Final = "… the messages in between are not shown while the answer is written. Ctrl+End shows the newest."
 OFF_BRANCH_NOTICE: Final = (
-    "This stands on another branch; what you write goes on from the conversation's newest. Ctrl+End goes there."
+    "This is on another branch. Your next message continues from the newest one. Ctrl+End goes there."
 )
 
 
@@ -202,7 +202,7 @@ class HistoryWindow:
         seqs_below = deque(location.below)
         above = await self._session.branch.history(ENTRIES_ABOVE, location.entry.seq)
         before = await self._load(above)
-        marker: TranscriptItem = MutedLine(f"▸ found here: {query}" if query else "▸ found here", tone="good", gap=True)
+        marker: TranscriptItem = MutedLine(f"▸ match: {query}" if query else "▸ match", tone="good", gap=True)
         (found,) = await self._load([location.entry])
         shown = found.items or (MutedLine(await asyncio.to_thread(self._text, location.entry)),)
         after = await self._load_seqs([seqs_below.popleft() for _ in range(min(PAGE_SIZE, len(seqs_below)))])

@@ -122,7 +122,7 @@ def _context_rows(content: PanelContent) -> tuple[PanelRow, ...]:
             share = percent(report.compaction_share)
             rows.append(PanelRow(f"{'compacts at':<13}{drawn}", share, action="context", in_columns=True))
         if report.previous_tokens:
-            rows.append(PanelRow("last request kept", percent(report.unchanged_prefix_tokens / report.previous_tokens)))
+            rows.append(PanelRow("prefix reused", percent(report.unchanged_prefix_tokens / report.previous_tokens)))
     if content.turn_tokens:
         rows.append(PanelRow("this turn", f"{short_count(content.turn_tokens)} tokens"))
     if today.tokens:

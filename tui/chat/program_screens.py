@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from context.report import ContextReport
     from tui.overview.list_screen import ListScreen
 
-_OUTRANKED: Final = "; /switches outranks it"
+_OUTRANKED: Final = "; /switches overrides it"
 
 
 async def open_program_screen(
@@ -133,7 +133,7 @@ class SettingsOfSession:
         problems = self._take_up(row)
         outranked = _OUTRANKED if name.removeprefix("context.") in SWITCHES else ""
         value = f"{name} is {visible(row.written) or 'empty'}."
-        return " ".join(filter(None, [value, f"It holds {row.holds}{outranked}.", *problems, where]))
+        return " ".join(filter(None, [value, f"It applies {row.holds}{outranked}.", *problems, where]))
 
     def _take_up(self, row: SettingRow) -> list[str]:
         """Takes up what the screen alone reads; gives a sentence for each part that it cannot."""
@@ -172,5 +172,5 @@ async def _keep_theme(session: "Session", name: str) -> str:
     workspace, environment = session.workspace, session.config.environment
     row = await asyncio.to_thread(change_setting, workspace, environment, "screen.theme", name, user=True)
     if row.written != name:
-        return f"The theme is {name} now; the next start goes by {visible(row.origin)}."
-    return f"The theme is {name} now, in each workspace."
+        return f"Theme set to {name}. At the next start, {visible(row.origin)} overrides it."
+    return f"Theme set to {name} for all workspaces."

@@ -10,14 +10,14 @@ from tui.typed_app import app_of
 if TYPE_CHECKING:
     from tui.widgets.prompt.input import Prompt
 
-BUSY: Final = "The editor opens when nothing is going on: an answer would wait for it. Esc stops the answer."
+BUSY: Final = "The editor cannot open during an answer. Esc stops the answer."
 
 
 async def choose_earlier(prompt: "Prompt", entries: Sequence[str]) -> None:
     """Lists what was typed before, newest first; puts the chosen one into the prompt."""
     entries = list(dict.fromkeys(reversed(entries)))
     items = [ChoiceItem(str(number), entry) for number, entry in enumerate(entries)]
-    choice = await app_of(prompt).push_screen_wait(ChoicesScreen("What you typed before", items))
+    choice = await app_of(prompt).push_screen_wait(ChoicesScreen("Prompt history", items))
     if choice is not None:
         prompt.replace_text(entries[int(choice)])
 

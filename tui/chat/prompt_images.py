@@ -35,13 +35,13 @@ async def paste_from_clipboard(prompt: "Prompt", folder: Path | None) -> None:
     `folder` is where the image is stored, None before the memory is open.
     """
     if folder is None:
-        prompt.notify("The memory is still being opened; then images can be pasted.", timeout=5)
+        prompt.notify("Memory is still opening. Images can be pasted after that.", timeout=5)
         return
     try:
         data = await asyncio.wait_for(in_thread(clipboard_image, os.environ), CLIPBOARD_S)
         image = await in_thread(_stored, data, folder) if data else None
     except TimeoutError:
-        prompt.notify("The clipboard did not answer. Paste the path of the file.", severity="warning")
+        prompt.notify("The clipboard did not respond. Paste the path of the file instead.", severity="warning")
         return
     except PalimpsestError as error:
         if not prompt.paste_copied():
@@ -50,7 +50,7 @@ async def paste_from_clipboard(prompt: "Prompt", folder: Path | None) -> None:
     if image is not None:
         prompt.insert_images([image])
     elif not prompt.paste_copied():
-        prompt.notify("The clipboard holds no image. Your terminal's own key pastes text.", timeout=5, markup=False)
+        prompt.notify("The clipboard has no image. Paste text with your terminal's own key.", timeout=5, markup=False)
 
 
 async def attach_paths(prompt: "Prompt", text: str, here: Path) -> None:
@@ -111,7 +111,7 @@ def measured(path: Path) -> PastedImage:
 def _stored(data: bytes, folder: Path) -> PastedImage:
     """The image in a file that is named by its content. Blocks."""
     if len(data) > MAX_BYTES:
-        raise BadAttachment("Too large to attach", f"The image has more than {MAX_BYTES:,} bytes.", "Make it smaller.")
+        raise BadAttachment("Too large to attach", f"The image is larger than {MAX_BYTES:,} bytes.", "Make it smaller.")
     return measured(store_pasted_image(folder, hashlib.sha256(data).hexdigest(), data))
 
 

@@ -362,7 +362,7 @@ class ChatScreen(TranscriptScreen):
             self.leave()
             return
         self._leave_requested = True
-        self.status.update_info(hint="Ctrl+C again leaves")
+        self.status.update_info(hint="Ctrl+C again quits")
         self.set_timer(LEAVE_REQUEST_S, self._cancel_leave_request)
 
     def _cancel_leave_request(self) -> None:

@@ -24,10 +24,10 @@ LONGEST_S: Final = 24 * 3600  # seconds until a command is ended
 MAX_PIECES: Final = 2_000  # of the output of a command that runs
 FEW_LINES: Final = 8  # of output, whose header is surely in view
 _DONE: Final = "exit 0"
-_KEYS: Final = "Ctrl+↑ i puts it into the prompt"
+_KEYS: Final = "Ctrl+↑ i inserts it into the prompt"
 _RUNS: Final = "{} · Ctrl+C stops it"
-_WAITS: Final = "waits for the command above"
-_NOT_RUN: Final = "stopped before it began"
+_WAITS: Final = "waiting for the command above"
+_NOT_RUN: Final = "cancelled before it started"
 
 
 class ShellCommand:

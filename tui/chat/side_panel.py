@@ -144,7 +144,7 @@ class SidePanelView:
     async def toggle(self) -> None:
         """Shows or hides it, and keeps that in the settings of the person."""
         if not self.is_shown and self._screen.size.width < LEAST_COLUMNS:
-            self._say(f"The panel needs {LEAST_COLUMNS} columns; there are {self._screen.size.width}.")
+            self._say(f"The panel needs {LEAST_COLUMNS} columns; the terminal has {self._screen.size.width}.")
             return
         shows_itself = self._screen.size.width >= AUTO_COLUMNS and self._content.has_conversation
         setting: PanelSetting = "off" if self.is_shown else "auto" if shows_itself else "on"
@@ -153,10 +153,10 @@ class SidePanelView:
         try:
             row = await asyncio.to_thread(change_setting, workspace, environment, "screen.panel", setting, user=True)
         except (PalimpsestError, OSError) as error:
-            self._say(f"The panel is {setting}, until you leave: {error}")
+            self._say(f"The panel is {setting} until you quit, because the setting could not be saved: {error}")
             return
         if row.written != setting:
-            self._say(f"The panel is {setting} now; the next start goes by {row.origin}.")
+            self._say(f"The panel is {setting} now. At the next start, {row.origin} overrides it.")
 
     def toggle_plan(self) -> None:
         self._fold(PLAN)

@@ -13,8 +13,8 @@ if TYPE_CHECKING:  # loaded after first paint
     from tui.chat.controller import ChatController
 
 MAX_SHOWN: Final = 3  # waiting messages that are shown
-WAITS, STEERS, ANSWERS = "waits: ", "steers at the next step: ", "waits for the answer's end: "
-KEYS, COMMAND_KEYS = "↑ edits the last one · Ctrl+S sends what waits now", "↑ takes it back · Esc stops the answer"
+WAITS, STEERS, ANSWERS = "queued: ", "sent at the next step: ", "queued until the answer ends: "
+KEYS, COMMAND_KEYS = "↑ edits the last one · Ctrl+S sends the queue now", "↑ edits it · Esc stops the answer"
 
 
 class Submissions:

@@ -13,7 +13,7 @@ from textual.dom import DOMNode
 from foundation.terminal_text import visible_line
 from tui.lent_terminal import lent_terminal
 
-_GO_BACK: Final = "\n[{}. Enter goes back to the chat] "
+_GO_BACK: Final = "\n[{}. Press Enter to return to the chat] "
 
 
 def run_in_terminal(node: DOMNode, line: str, folder: Path, *, waits: bool) -> str:
@@ -27,7 +27,7 @@ def run_in_terminal(node: DOMNode, line: str, folder: Path, *, waits: bool) -> s
             if waits:
                 _wait_for_enter(_GO_BACK.format(ended))
     except SuspendNotSupported:
-        ended = "this terminal cannot be given to a command"
+        ended = "this terminal cannot run a command in the foreground"
     return ended
 
 

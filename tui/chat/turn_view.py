@@ -134,7 +134,7 @@ class TurnView:
                 self._conversation = conversation
                 if self._message is not None:
                     self._transcript.replace_item(self._message, [replace(self._message, entry=entry)])
-                self._activity.show("thinking back")
+                self._activity.show("searching memory")
             case AnswerStored() | Stopped() | TurnFailed():
                 self._finish(event)
             case _:
@@ -271,6 +271,6 @@ class TurnView:
                 self._status.update_info(speed=0.0)  # that of an earlier answer
                 self._transcript.add(ErrorItem(title, message, hint))
                 if text and not hint.startswith(KEPT):
-                    self._muted_line("what came before is kept")
+                    self._muted_line("the partial answer is saved")
         self._cards.end()
         self._activity.end()

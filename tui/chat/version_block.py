@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from memory.memory import Memory
 
 _KEY: Final = "receipt:version:"
-HINT: Final = "Ctrl+↑ up to this line, then u, takes it back"
+HINT: Final = "to undo it, press Ctrl+↑ up to this line, then u"
 
 
 def version_block(event: VersionMade, memory: "Memory | None") -> Block:
@@ -44,7 +44,7 @@ def stored_version_blocks(numbers: object, memory: "Memory") -> list[Block]:
 def _stored_block(event: VersionMade, memory: "Memory") -> Block:
     block = version_block(event, memory)
     is_undone = memory.restorer.is_undone(event.version.number)
-    return undone_block(block, f"{event.text}, and taken back") if is_undone else block
+    return undone_block(block, f"{event.text}, then undone") if is_undone else block
 
 
 def version_number(item: TranscriptItem) -> int | None:

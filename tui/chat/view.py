@@ -53,9 +53,9 @@ if TYPE_CHECKING:  # loaded after first paint
 
 T = TypeVar("T")
 TYPING_PAUSE_S: Final = 0.7  # seconds without a key before a question takes the focus
-REWRITES: Final = "rewrites “{}” · Esc leaves it as it was"
-NOT_SENT: Final = "back in the prompt: this was not sent"
-MORE_UNSENT: Final = ", nor {} more: ↑ brings them one by one"
+REWRITES: Final = "rewriting “{}” · Esc cancels"
+NOT_SENT: Final = "not sent: back in the prompt"
+MORE_UNSENT: Final = ", and {} more: ↑ restores them one by one"
 COPIED_S: Final = 3.0  # seconds in which the status bar says what was copied
 SETTLE_S: Final = 0.4  # seconds in which its keys and clicks answer nothing
 
@@ -120,7 +120,7 @@ class ChatView:
         from tui.dialogs.permission import PermissionScreen
 
         if isinstance(question := app_of(self._screen).screen, PermissionScreen):
-            question.show_mode(f"mode {self.status.info.mode or 'ask'} from the next call on: {sentence}")
+            question.show_mode(f"mode {self.status.info.mode or 'ask'} from the next tool call: {sentence}")
 
     async def confirm_more(self, request: "CallLimitReached | SpendingLimitReached") -> bool:
         from tui.dialogs.confirm import GoOnScreen

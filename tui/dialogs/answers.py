@@ -217,11 +217,11 @@ class AnswersDialog(SheetDialog[ScreenResultType]):
     def keys_now(self, last: str) -> str:
         """What keys do now; `last` are those that always do the same."""
         if not self._is_settled:
-            return f"too early: keys answer in a moment · {last}"
+            return f"just opened: keys work in a moment · {last}"
         numbers = f"1–{min(self._count, 9)} " if self._count > 1 and not self._writes else ""
         if self._chosen is not None:
             return f"{numbers}{'↑ ↓ · ' if self._count > 1 else ''}Enter {self.enter_does} · {last}"
-        breaks = "Enter breaks the line · " if self.takes_line_break else ""
+        breaks = "Enter starts a new line · " if self.takes_line_break else ""
         return f"{numbers}↑ ↓ choose · {breaks}{last}"
 
     def _take_back_number(self) -> str:

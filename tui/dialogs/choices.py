@@ -27,9 +27,9 @@ class ChoiceItem(Struct, frozen=True):
 
 
 _MOST_HEIGHT: Final = 0.6  # of the terminal, for the list: a theme is seen beside it
-KEYS: Final = "↑ ↓ choose · Enter takes · Esc leaves"
-NOTHING: Final = "nothing has these words · Esc leaves"
-TAKES_TEXT: Final = "Enter takes what is typed · Esc leaves"
+KEYS: Final = "↑ ↓ choose · Enter selects · Esc cancels"
+NOTHING: Final = "no match · Esc cancels"
+TAKES_TEXT: Final = "Enter uses what you typed · Esc cancels"
 
 
 class ChoicesScreen(ThemedScreen[str | None]):
@@ -70,7 +70,7 @@ class ChoicesScreen(ThemedScreen[str | None]):
     def compose(self) -> ComposeResult:
         with Sheet():
             yield Static(Text(self._heading), classes="sheet-title", markup=False)
-            hint = "type to narrow, or an address: http://127.0.0.1:8000/v1" if self._takes_text else "type to narrow"
+            hint = "type to filter, or an address: http://127.0.0.1:8000/v1" if self._takes_text else "type to filter"
             yield QueryInput(placeholder=hint, id="filter", compact=True)
             yield OptionList(id="choices", markup=False, compact=True)
             if self._notes:

@@ -22,10 +22,10 @@ class ProposalScreen(ScrollingDialog[bool]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter,y", "answer(True)", "Do it", show=False),
-        Binding("escape,n,ctrl+c", "answer(False)", "Leave it", show=False),
+        Binding("enter,y", "answer(True)", "Confirm", show=False),
+        Binding("escape,n,ctrl+c", "answer(False)", "Cancel", show=False),
     ]
-    keys: str = "Enter does it · Esc leaves all as it is"
+    keys: str = "Enter confirms · Esc cancels"
 
     def __init__(self, title: str, rows: Sequence[tuple[str, str]]) -> None:
         super().__init__()
@@ -69,22 +69,22 @@ class YesScreen(ProposalScreen, inherit_bindings=False):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *PAGE_KEYS,
-        Binding("y", "answer(True)", "Do it", show=False),
-        Binding("escape,n,ctrl+c", "answer(False)", "Leave it", show=False),
+        Binding("y", "answer(True)", "Confirm", show=False),
+        Binding("escape,n,ctrl+c", "answer(False)", "Cancel", show=False),
     ]
 
-    def __init__(self, title: str, rows: Sequence[tuple[str, str]], deed: str = "does it") -> None:
+    def __init__(self, title: str, rows: Sequence[tuple[str, str]], deed: str = "confirms") -> None:
         super().__init__(title, rows)
-        self.keys = f"y {deed} · Esc leaves all as it is"
+        self.keys = f"y {deed} · Esc cancels"
 
 
 class GoOnScreen(QuestionDialog):
     """Gives whether a turn goes on beyond a limit. Typed text and Enter answer nothing."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+t", "answer(True)", "Go on", show=False),
+        Binding("ctrl+t", "answer(True)", "Continue", show=False),
         Binding("escape,ctrl+c", "answer(False)", "Stop", show=False),
     ]
 
     def __init__(self, question: str) -> None:
-        super().__init__("Go on?", [question], "Ctrl+T go on · Esc stop here")
+        super().__init__("Continue?", [question], "Ctrl+T continue · Esc stop here")

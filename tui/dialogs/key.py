@@ -10,8 +10,8 @@ from tui.dialogs.line import LineScreen
 from tui.typed_app import app_of
 
 _NOTES = (
-    "It is stored in the system's keyring, or in a file that only you can read, and never shown.",
-    "It goes to this service alone.",
+    "The key is stored in the system keyring, or in a file that only you can read. It is never shown.",
+    "It is sent to this service only.",
 )
 
 

@@ -29,8 +29,8 @@ class LineScreen(ModalScreen[TypedLine | None]):
     """Gives the line once `check` accepts it; None where it was left."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,ctrl+c", "leave", "Leave it", id="line.leave", show=False, priority=True),
-        Binding("tab,shift+tab", "next_scope", "Choose for whom it holds", id="line.scope", show=False, priority=True),
+        Binding("escape,ctrl+c", "leave", "Cancel", id="line.leave", show=False, priority=True),
+        Binding("tab,shift+tab", "next_scope", "Switch where it applies", id="line.scope", show=False, priority=True),
     ]
 
     def __init__(
@@ -76,8 +76,8 @@ class LineScreen(ModalScreen[TypedLine | None]):
         field.focus()
 
     def _show_keys(self) -> None:
-        scope = f" · Tab: for {visible_line(self._scopes[0])}" if self._scopes else ""
-        self.query_one("#line-keys", Static).update(Text(f"Enter takes it · Esc leaves{scope}"))
+        scope = f" · Tab: applies to {visible_line(self._scopes[0])}" if self._scopes else ""
+        self.query_one("#line-keys", Static).update(Text(f"Enter confirms · Esc cancels{scope}"))
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:

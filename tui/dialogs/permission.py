@@ -21,7 +21,7 @@ from tui.widgets.status import clip
 
 _SHOWN_CHARS: Final = 60  # of what was typed
 _WIDE: Final = 60  # columns; below, the keys take the room of the words about what is below
-LAST_KEYS: Final = "Esc says no · Ctrl+C stops · PgUp PgDn"
+LAST_KEYS: Final = "Esc denies · Ctrl+C stops · PgUp PgDn"
 _DIFF_COLOURS: Final = {"+": "good-ink", "-": "error-ink", "@": "muted"}
 _HUNK: Final = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 
@@ -109,7 +109,7 @@ class PermissionScreen(AnswersDialog[PermissionAnswer]):
 
     @property
     def enter_does(self) -> str:
-        return "scrolls first" if self._scrolls_first else super().enter_does
+        return "scrolls down first" if self._scrolls_first else super().enter_does
 
     @property
     def _scrolls_first(self) -> bool:
@@ -170,7 +170,7 @@ class PermissionScreen(AnswersDialog[PermissionAnswer]):
             shown = visible_line(self.written)[-_SHOWN_CHARS:]
             note = f"  reason: {shown}▏{'' if shown else ' type it, then Enter'}"
         elif self.typed:
-            note = f"  typed, for the prompt: {visible_line(self.typed)[-_SHOWN_CHARS:]}"
+            note = f"  saved for the prompt: {visible_line(self.typed)[-_SHOWN_CHARS:]}"
         elif self._mode:
             note = f"  {self._mode}"
         self.query_one(AnswerRows).show(answers, self._chosen, Text(clip(note, width)))

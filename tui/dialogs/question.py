@@ -16,7 +16,7 @@ from tui.widgets.sheet import Sheet
 
 _SHOWN_CHARS: Final = 300  # of what was written
 _SHOWN_TYPED: Final = 60
-LAST_KEYS: Final = "Esc leaves it open · Ctrl+C stops"
+LAST_KEYS: Final = "Esc skips it · Ctrl+C stops"
 
 
 class QuestionScreen(AnswersDialog[str]):
@@ -92,6 +92,6 @@ class QuestionScreen(AnswersDialog[str]):
         for index, label in enumerate([*map(visible_line, self._options), write]):
             number = f"{index + 1} " if self._options else ""
             rows.append(Text(f"{'›' if index == self._chosen else ' '} {number}{label}"))
-        typed = f"  typed, for the prompt: {visible_line(self.typed)[-_SHOWN_TYPED:]}" if self.typed else ""
+        typed = f"  saved for the prompt: {visible_line(self.typed)[-_SHOWN_TYPED:]}" if self.typed else ""
         self.query_one(AnswerRows).show(rows, self._chosen, Text(typed, theme_colour(self, "muted")))
         self.query_one("#question-keys", Static).update(Text(self.keys_now(LAST_KEYS)))

@@ -15,11 +15,11 @@ _OURS: Final = {theme.name for theme in THEMES}
 
 def theme_items(themes: Mapping[str, Theme], *, is_dark: bool | None, in_use: str = "") -> list[ChoiceItem]:
     """AUTO, our own themes, those of the person, then Textual's; the one in use is marked."""
-    told = {True: "dark now", False: "light now", None: "it does not tell: dark"}[is_dark]
+    told = {True: "dark now", False: "light now", None: "unknown: dark"}[is_dark]
     order = sorted(
         themes.values(), key=lambda theme: (theme.name not in _OURS, theme.name in BUILTIN_THEMES, theme.name)
     )
-    details = {AUTO: f"light or dark as the terminal is ({told})"}
+    details = {AUTO: f"light or dark to match the terminal ({told})"}
     details |= {theme.name: _detail(theme) for theme in order if theme.name != "textual-ansi"}
     return [
         ChoiceItem(name, name, f"{detail} · in use" if name == in_use else detail) for name, detail in details.items()
@@ -27,7 +27,7 @@ def theme_items(themes: Mapping[str, Theme], *, is_dark: bool | None, in_use: st
 
 
 def _detail(theme: Theme) -> str:
-    whose = "" if theme.name in _OURS else "of Textual" if theme.name in BUILTIN_THEMES else "yours"
+    whose = "" if theme.name in _OURS else "from Textual" if theme.name in BUILTIN_THEMES else "yours"
     kind = "the terminal's own colours" if theme.ansi else "dark" if theme.dark else "light"
     return " · ".join(part for part in (kind, whose) if part)
 

@@ -57,7 +57,7 @@ class QuestionDialog(SheetDialog[bool | None]):
         """Shows that what is typed is kept."""
         note = self.query_one("#typed-text", Static)
         note.display = bool(self.typed)
-        note.update(Text(visible_line(f"typed, for the prompt: {self.typed[-SHOWN_CHARS:]}")))
+        note.update(Text(visible_line(f"saved for the prompt: {self.typed[-SHOWN_CHARS:]}")))
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._show_scroll_hint)

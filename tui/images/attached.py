@@ -64,7 +64,7 @@ def _preview_of(data: bytes, name: str, rule: "ImageRule", protocol: GraphicsPro
     except UndrawableImage as error:
         return AttachmentPreview(None, f"{name}: {error.message}", GraphicsProtocol.OFF)
     tokens = image_tokens(rule, picture.width, picture.height)
-    cost = f"{tokens:,} tokens" if tokens else "this model sees no pictures (models.vision)"
+    cost = f"{tokens:,} tokens" if tokens else "this model does not accept images (models.vision)"
     caption = f"{name} · {picture.width:,}×{picture.height:,} · {cost}"
     picture.thumbnail((THUMBNAIL_PIXELS, THUMBNAIL_PIXELS))
     return AttachmentPreview(picture, caption, protocol)

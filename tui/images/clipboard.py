@@ -13,7 +13,7 @@ from foundation.files import read_bytes, resolve_path
 
 LIMIT_S: Final = 5.0  # seconds after which the program that reads the clipboard is killed
 MAX_BYTES: Final = 20_000_000
-_NO_PROGRAM: Final = "Neither wl-paste nor xclip is there, and without one of them the clipboard cannot be read."
+_NO_PROGRAM: Final = "Reading the clipboard needs wl-paste or xclip, and neither is installed."
 _INSTALL: Final = "Install wl-clipboard (Wayland) or xclip (X11), or paste the path of an image file."
 
 

@@ -35,7 +35,7 @@ class ChangesOnlyApp(App[None]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+l", "redraw", "Draw the screen anew", id="app.redraw", show=False)
+        Binding("ctrl+l", "redraw", "Redraw the screen", id="app.redraw", show=False)
     ]
 
     def __init__(self) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Final
 
 LIMIT_S: Final = 3.0  # seconds after which tmux is killed
-REFUSED: Final = "It was sent to the terminal; tmux passes it on with `set -g set-clipboard on`."
+REFUSED: Final = "Sent to the terminal. tmux passes it on only with `set -g set-clipboard on`."
 
 
 def is_in_tmux(environment: Mapping[str, str]) -> bool:

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from memory.memory import Memory
     from memory.pages.types import ArchiveRow, PageRow
 
-_EMPTY: Final = "Nothing is archived yet. `/archive FILE` puts a file on pages, `/compact` older turns."
+_EMPTY: Final = "Nothing is archived yet. `/archive FILE` archives a file, `/compact` archives older turns."
 
 
 class ArchiveScreen(ListScreen[None]):
     """The archives of a workspace, newest first."""
 
     heading = "Archive"
-    keys: ClassVar[str] = "↑ ↓ choose · Enter opens the pages · t the list of pages · Esc back"
+    keys: ClassVar[str] = "↑ ↓ choose · Enter opens the pages · t page list · Esc back"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("t", "pages", "List the pages", id="archive.pages", show=False),
     ]
@@ -53,7 +53,7 @@ class ArchiveScreen(ListScreen[None]):
         ]
         pages = sum(row.pages for row in archives)
         text, vision = sum(row.text_tokens for row in archives), sum(row.vision_tokens for row in archives)
-        about = f"{len(rows):,} archived · {_page_count(pages)} · {text:,} text tokens on {vision:,} vision tokens"
+        about = f"{len(rows):,} archived · {_page_count(pages)} · {text:,} text tokens as {vision:,} vision tokens"
         return ListContents(tuple(rows), about if rows else "", _EMPTY)
 
     def show_detail(self, row: ListRow | None) -> None:

@@ -25,11 +25,11 @@ class CleanScreen(ListScreen[str]):
     """The proposal of a session; gives the command that was chosen, or "" for none."""
 
     heading = "Clean up"
-    keys: ClassVar[str] = "a archive all · n never this one · l not now · Enter read · Esc back"
+    keys: ClassVar[str] = "a archive all · n never archive · l ask later · Enter read · Esc back"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("a", "archive", "Archive all that would leave", id="clean.archive", show=False),
-        Binding("n", "never", "Leave this one alone for good, or not any more", id="clean.never", show=False),
-        Binding("l", "later", "Propose nothing for a month", id="clean.later", show=False),
+        Binding("a", "archive", "Archive all that are listed", id="clean.archive", show=False),
+        Binding("n", "never", "Never archive this one, or allow it again", id="clean.never", show=False),
+        Binding("l", "later", "Ask again in a month", id="clean.later", show=False),
     ]
 
     def __init__(self, session: "Session") -> None:
@@ -52,11 +52,11 @@ class CleanScreen(ListScreen[str]):
             rows.append(ListRow(label=f"Would be archived: {format_size(proposed.bytes)} of text"))
             rows += [_row(each, largest) for each in proposed.leaving]
         if proposed.staying:
-            rows.append(ListRow(label="Would stay"))
+            rows.append(ListRow(label="Not archived"))
             rows += [_row(each, largest) for each in proposed.staying]
         leaving, staying = len(proposed.leaving), len(proposed.staying)
-        about = f"{leaving:,} would be archived · {staying:,} would stay · untouched for {proposed.days:,} days"
-        empty = f"No conversation with text in the database was left untouched for {proposed.days:,} days."
+        about = f"{leaving:,} to archive · {staying:,} not archived · untouched for {proposed.days:,} days"
+        empty = f"No conversation with text in the database has been untouched for {proposed.days:,} days."
         return ListContents(tuple(rows), about if rows else "", empty)
 
     async def open_row(self, row: ListRow) -> None:
@@ -93,7 +93,7 @@ class CleanScreen(ListScreen[str]):
             return
         planned = self._rows[row.id]
         if planned.stays not in {"", KEPT}:
-            self.say(f"It stays anyway: {planned.stays}.")
+            self.say(f"It is not archived anyway: {planned.stays}.")
             return
         try:
             sentence = await asyncio.to_thread(keep, self._session.memory, row.id, always=not planned.stays)
@@ -107,7 +107,7 @@ class CleanScreen(ListScreen[str]):
 def _row(each: "PlannedConversation", largest: int) -> ListRow:
     reason = f" · {each.stays}" if each.stays else ""
     entries = f"{each.entries:,} entr{'y' if each.entries == 1 else 'ies'}"
-    stays = f"\nIt would stay: {each.stays}." if each.stays else "\nIt would be archived: found and read as before."
+    stays = f"\nNot archived: {each.stays}." if each.stays else "\nOnce archived, it can still be found and read."
     return ListRow(
         label=f"{each.title or 'untitled'}{reason}",
         id=each.conversation,

@@ -22,10 +22,10 @@ if TYPE_CHECKING:  # loaded with the first request
 
 ZONES: Final = {"A": "A head", "B": "B past", "C": "C turns", "D": "D tail"}
 _ZONE_SENTENCES: Final = {
-    "A": "System lines, tools, AGENTS.md, SOUL.md, skills and notes. It stays the same within an epoch.",
+    "A": "System lines, tools, AGENTS.md, SOUL.md, skills and notes. They do not change within an epoch.",
     "B": "Summaries and pages of older turns.",
     "C": "Messages exactly as they were sent.",
-    "D": "What only this message brings: changes, recalled passages, files and the message itself.",
+    "D": "Sent with this message only: changes, recalled passages, files and the message itself.",
 }
 _NO_SHARE: Final = " " * 9  # as wide as what `_figure` adds
 _NEW: Final = " +"  # behind a part that was not sent before
@@ -35,7 +35,7 @@ class ContextScreen(ListScreen[None]):
     """Shows what `load` gives; `on_report` is called with the figures that are shown."""
 
     heading = "Context"
-    keys: ClassVar[str] = "↑ ↓ choose · Enter opens the exact text · a the whole request · Esc back"
+    keys: ClassVar[str] = "↑ ↓ choose · Enter opens the exact text · a opens the whole request · Esc back"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("a", "open_all", "Open the text of the whole request", id="context.all", show=False),
     ]
@@ -81,9 +81,9 @@ class ContextScreen(ListScreen[None]):
             figure=_figure(report.total_tokens, report.budget),
             share=report.filled,
             tick=report.compaction_share,
-            detail=f"Above {report.compacts_at:,} tokens ({TICK}) old tool results become a line each, and older turns "
-            "leave for the archive, where they can be recalled. context.working_tokens sets it: at most half of the "
-            "window, or 8,000 where that is less, and half as much where tool calls fill the conversation.",
+            detail=f"Above {report.compacts_at:,} tokens ({TICK}) old tool results are cut to one line each, "
+            "and older turns are archived. All of it can be recalled. context.working_tokens sets the limit: at most "
+            "half of the window (or 8,000 if that is less), and half as much if tool calls fill the conversation.",
         )
 
     def _layers(self, view: "ContextView") -> Iterator[ListRow]:
@@ -156,7 +156,7 @@ def _figure(tokens: int, budget: int) -> str:
 
 
 def _part_detail(part: "RequestPart", *, is_new: bool) -> str:
-    since = "It is new or changed since the last request (+)." if is_new else ""
+    since = "New or changed since the last request (+)." if is_new else ""
     why = f"{recall_reason(part.recalled)}\n" if part.recalled else ""
     return f"{part.tokens:,} tokens, layer {part.layer}, zone {part.zone}. {since}\n{why}\n{part.text[:2000]}"
 

@@ -19,11 +19,11 @@ from tui.typed_app import app_of
 
 UNSAVED_SIGN: Final = " * not saved"
 KEYS: Final = "Esc back · Ctrl+S saves · Ctrl+T copies all"
-MERGED: Final = "What others changed meanwhile is in it."
-LEFT_OUT: Final = "Secrets and private parts are not in it."
+MERGED: Final = "Changes made elsewhere in the meantime were merged in."
+LEFT_OUT: Final = "Secrets and private parts were removed."
 COPIES: Final = "Ctrl+T copies it."
-_UNSAVED: Final = "This is not saved: Ctrl+S saves it, Esc again drops it."
-_RAW: Final = "The file has control characters, which this editor would change: use Ctrl+G in the list."
+_UNSAVED: Final = "Unsaved changes: Ctrl+S saves them, Esc again discards them."
+_RAW: Final = "The file has control characters, which this editor would change. Use Ctrl+G in the list instead."
 
 
 class NoteArea(TextArea):
@@ -89,7 +89,7 @@ class EditScreen(ModalScreen[None]):
     @work(exclusive=True, group="save")
     async def action_save(self) -> None:
         if not self.is_changed:
-            self._say("Nothing was changed.")
+            self._say("No changes to save.")
             return
         typed = _flat(self.query_one(TextArea).text)
         text = (typed if not typed or typed.endswith("\n") else f"{typed}\n").replace("\n", self._ends)
@@ -109,7 +109,7 @@ class EditScreen(ModalScreen[None]):
 
     def action_copy(self) -> None:
         app_of(self).copy_to_clipboard(_flat(self.query_one(TextArea).text))
-        self._say("Copied: all of this text.")
+        self._say("Copied the whole text.")
 
     def action_to_end(self, last: bool) -> None:
         area = self.query_one(TextArea)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # loaded after first paint
 PERIOD_S: Final = 1.0  # between two looks at the disk
 _EMPTY: Final = "There are no notes yet. `/remember TEXT` writes the first one, and so does a line in MEMORY.md."
 _SHARES: Final = {"all": "in the request", "part": "in part", "none": "recalled"}
-_OF_ANOTHER: Final = "What it took out goes back to your other devices, also where it was forgotten."
+_OF_ANOTHER: Final = "Text that it removed comes back on your other devices, even if it was deleted there."
 _PREVIEW: Final = 20_000  # characters
 
 
@@ -46,7 +46,7 @@ class MemoryScreen(ListScreen[None]):
         Binding(
             "u",
             "undo",
-            "Take back the last change of the file, once what that changes was shown",
+            "Undo the last change of the file, after showing it",
             id="memory.undo",
             show=False,
         ),
@@ -115,7 +115,7 @@ class MemoryScreen(ListScreen[None]):
         async def save() -> None:
             try:
                 await asyncio.to_thread(save_file, self._session.memory, file.path, file.text, text)
-                self.say(f"{file.path} is saved.")
+                self.say(f"{file.path} saved.")
             except PalimpsestError as error:
                 self.say(f"{error.message} {error.hint}".strip(), wrong=True)
             self.reload()
@@ -131,7 +131,7 @@ class MemoryScreen(ListScreen[None]):
             return
         change = await asyncio.to_thread(last_change, self._session.memory, file, self._first.get(file.path))
         if change is None:
-            self.say(f"No change of {file.path} is known: no version of it was kept.")
+            self.say(f"{file.path} has no recorded changes.")
             return
         app_of(self).push_screen(TextScreen(f"{file.path}. {change.sentence}", lambda: BlockText(change.diff, "diff")))
 
@@ -151,10 +151,10 @@ class MemoryScreen(ListScreen[None]):
         try:
             last = await asyncio.to_thread(last_change_of, memory, file.path)
             if last is None:
-                self.say(f"{file.path} has no earlier version: there is nothing to take back.")
+                self.say(f"{file.path} has no earlier version, so there is nothing to undo.")
                 return
             who = AUTHORS[last.change.author]
-            title = f"Take back version {last.change.number} of {file.path}, by {who}: {last.change.reason}?"
+            title = f"Undo version {last.change.number} of {file.path}, by {who}: {last.change.reason}?"
             warning = _OF_ANOTHER if last.change.author is Author.SYNC else ""
             if not await app_of(self).push_screen_wait(RestoreScreen(title, last.difference, warning)):
                 return

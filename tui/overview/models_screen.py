@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 _MODEL: Final = "model "  # before a spec, in the id of a row
 _OFFLINE: Final = "offline"
-NOT_LOOKED_FOR: Final = f"no server was looked for: {DETECT_VARIABLE} is off"
+NOT_LOOKED_FOR: Final = f"servers were not searched for: {DETECT_VARIABLE} is off"
 _EXAMPLES: Final = (
     "A SPEC: ollama:qwen3:4b · llamacpp:default@http://10.0.0.5:8080/v1 · openai:qwen3@http://127.0.0.1:8000/v1",
-    "An address lists what its server has: http://127.0.0.1:8000/v1",
+    "An address lists the models of its server: http://127.0.0.1:8000/v1",
 )
 _EMBED_EXAMPLES: Final = (
     "ollama:nomic-embed-text · lmstudio:NAME · openai:NAME@ADDRESS · onnx:FOLDER · mlx:FOLDER · none",
-    "The texts of this workspace are sent to the address that you name, and nowhere else.",
+    "Text from this workspace is sent to this address and nowhere else.",
 )
 
 
@@ -70,14 +70,14 @@ class ModelsScreen(ListScreen[str]):
     """Gives the spec of the model to use; None where none was chosen."""
 
     heading = "Models"
-    keys: ClassVar[str] = "Enter use · t test · p probe · k key · a add · e embedder · r look again · Esc back"
+    keys: ClassVar[str] = "Enter use · t test · p probe · k key · a add · e embedder · r refresh · Esc back"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("t", "test", "Ask the model for a word", id="models.test", show=False),
+        Binding("t", "test", "Send the model a short test request", id="models.test", show=False),
         Binding("p", "probe", "Find out how the model calls tools", id="models.probe", show=False),
         Binding("k", "key", "Store the key of the model's service", id="models.key", show=False),
         Binding("a", "add", "Add a model or an address", id="models.add", show=False),
         Binding("e", "embedder", "Choose the embedder, or none", id="models.embedder", show=False),
-        Binding("r", "look", "Look for models again", id="models.look", show=False),
+        Binding("r", "look", "Search for models again", id="models.look", show=False),
     ]
 
     def __init__(self, models: ModelsPort) -> None:
@@ -95,7 +95,7 @@ class ModelsScreen(ListScreen[str]):
     async def read(self) -> ListContents:
         view = await self._models.view()
         own = view.current.spec
-        about = f"{own} · {view.window_status}" if own != _OFFLINE else "offline: no language model answers"
+        about = f"{own} · {view.window_status}" if own != _OFFLINE else "offline: no language model"
         rows = [*self._in_use(view), *self._here(own, view), *self._by_key(view), *self._used(view, own)]
         if not self._is_looking and not self._found and ANSWERS not in self._states.values():
             rows += _how_to_get_one()
@@ -111,7 +111,7 @@ class ModelsScreen(ListScreen[str]):
             yield self._row(self._models.profile(_OFFLINE), "without a model")
 
     def _here(self, own: str, view: "ModelsView") -> Iterator[ListRow]:
-        yield ListRow(label="Found on this machine" + (" · looking …" if self._is_looking else ""))
+        yield ListRow(label="Found on this machine" + (" · searching …" if self._is_looking else ""))
         for spec, model in self._found.items():
             if spec != own:
                 yield self._row(model.profile, model.provider)
@@ -119,10 +119,10 @@ class ModelsScreen(ListScreen[str]):
             yield ListRow(label=NOT_LOOKED_FOR, id="none", detail=f"{NOT_LOOKED_FOR}. a adds an address.")
         elif not self._found and not self._is_looking:
             yield ListRow(
-                label="no model server answers on its usual port",
+                label="no model server is running on its usual port",
                 id="none",
-                detail="Ollama, LM Studio and llama.cpp were asked on their usual ports. r looks again, a adds an "
-                "address. Without a model the chat quotes what it remembers.",
+                detail="Checked the usual ports of Ollama, LM Studio and llama.cpp. r checks again, a adds an "
+                "address. Without a model, the chat quotes what it remembers.",
             )
         added = [profile for spec, profile in self._added.items() if spec not in self._found and spec != own]
         if added:
@@ -133,7 +133,7 @@ class ModelsScreen(ListScreen[str]):
     def _by_key(self, view: "ModelsView") -> Iterator[ListRow]:
         models = [model for model in view.by_key if model.spec != view.current.spec]
         if models:
-            yield ListRow(label="By a key; nothing was sent")
+            yield ListRow(label="From your keys; not contacted")
         for model in models:
             yield self._row(model.profile, "a service")
 
@@ -197,12 +197,12 @@ class ModelsScreen(ListScreen[str]):
         try:
             if (price := self._models.price_of_test(spec)) and not await self._agrees(spec, price):
                 return
-            self.say(f"Asking {spec} for a word …")
+            self.say(f"Testing {spec} …")
             checked = await self._models.test(spec)
         except PalimpsestError as error:
             self.say(f"{spec}: {error.message} {error.hint}".strip(), wrong=True)
             return
-        self.say(f"{checked.sentence} It said: {checked.text[:200] or 'nothing'}")
+        self.say(f"{checked.sentence} Answer: {checked.text[:200] or 'nothing'}")
         self.reload()
 
     @work(exclusive=True, group="test")
@@ -211,13 +211,13 @@ class ModelsScreen(ListScreen[str]):
         if not (spec := self._spec):
             self.say("Choose a model first.", wrong=True)
             return
-        self.say(f"Probing {spec} by up to five short requests …")
+        self.say(f"Probing {spec} with up to five short requests …")
         try:
             verdict = await self._models.probe(spec)
         except PalimpsestError as error:
             self.say(f"{error.message} {error.hint}".strip(), wrong=True)
             return
-        self.say(f"{verdict} Enter uses it so.")
+        self.say(f"{verdict} Enter uses the model.")
         self.reload()
 
     async def _agrees(self, spec: str, price: str) -> bool:
@@ -229,7 +229,7 @@ class ModelsScreen(ListScreen[str]):
         """Asks for the key of the chosen model's service."""
         environment = self._models.environment
         if not (self._spec and (service := service_of(parse_spec(self._spec), environment))):
-            self.say("Choose a model of a service first.", wrong=True)
+            self.say("Choose a model of an online service first.", wrong=True)
         elif stored := await ask_key(self, service, environment):
             self.say(f"{stored} Enter uses the model.")
             self.reload()
@@ -276,26 +276,26 @@ def _check_model(text: str) -> None:
 
 
 def _how_to_get_one() -> Iterator[ListRow]:
-    yield ListRow(label="How to get one; it works without, too")
+    yield ListRow(label="How to get one (optional)")
     for number, way in enumerate(HOW_TO_GET_ONE[1:-1]):
-        yield ListRow(label=way, id=f"how {number}", detail=f"{way}\nr looks again, a adds an address.")
+        yield ListRow(label=way, id=f"how {number}", detail=f"{way}\nr checks again, a adds an address.")
 
 
 def _embedder(view: "ModelsView") -> Iterator[ListRow]:
     yield ListRow(label="Search by meaning")
     if view.embedder == NONE:
-        detail = "Search goes by words. An embedder adds passages that say the same in other words; Enter chooses one."
-        yield ListRow(label="no embedder", id="embedder", figure="by words alone", detail=detail)
+        detail = "Search matches words only. An embedder also finds passages with the same meaning. Enter chooses one."
+        yield ListRow(label="no embedder", id="embedder", figure="words only", detail=detail)
     else:
-        detail = f"{view.vectors}. Enter chooses another, or none: then search goes by words."
+        detail = f"{view.vectors}. Enter chooses another one, or none to search by words only."
         yield ListRow(label=view.embedder, id="embedder", figure=view.vectors.partition(", ")[0], detail=detail)
 
 
 def _costs(view: "ModelsView") -> Iterator[ListRow]:
-    yield ListRow(label="What it costs")
+    yield ListRow(label="Usage and cost")
     for label, spent in (("this conversation", view.conversation), ("today", view.today)):
         yield ListRow(label=label, id=f"cost {label}", figure=_cost(spent), detail=_cost_detail(spent, view.caps))
-    caps = view.caps or "No cap is set for a day: `/settings models.daily_tokens`, `/settings models.daily_cost`."
+    caps = view.caps or "No daily limit is set: `/settings models.daily_tokens`, `/settings models.daily_cost`."
     yield ListRow(label=caps, id="caps", detail=f"{caps} Prices are set in `/settings models.prices`.")
 
 

@@ -28,12 +28,12 @@ _WHOSE: Final = {
 _SOURCES: Final = {text: source for source, text in _WHOSE.items()}
 _SCOPES: Final = tuple(_WHOSE[source] for source in (RuleSource.SESSION, RuleSource.PROJECT, RuleSource.USER))
 _NOTES: Final = (
-    "allow, ask or deny, a tool, and in brackets a pattern of what it is about:",
+    "allow, ask or deny, then a tool, and in brackets a pattern for its argument:",
     "allow run_command(git status *) · deny edit_file(src/**) · ask fetch_url",
 )
 _TEST_NOTES: Final = (
-    "A command line, or a tool and what it is about: git push · edit_file src/a.py · git__git_log",
-    "Nothing is run.",
+    "A command line, or a tool and its argument: git push · edit_file src/a.py · git__git_log",
+    "The command is not run.",
 )
 
 
@@ -46,7 +46,7 @@ class PermissionsScreen(ListScreen[None]):
         Binding("m", "mode", "Go to the next mode", id="permissions.mode", show=False),
         Binding("a", "add", "Add a rule", id="permissions.add", show=False),
         Binding("d", "remove", "Remove the rule", id="permissions.remove", show=False),
-        Binding("t", "test", "Test a command or a call of a tool", id="permissions.test", show=False),
+        Binding("t", "test", "Test a command or a tool call", id="permissions.test", show=False),
     ]
 
     def __init__(self, policy: "Policy", commands: "Commands | None" = None) -> None:
@@ -63,7 +63,7 @@ class PermissionsScreen(ListScreen[None]):
         self._rules = {}
         rows = [row for number, step in enumerate(steps, 1) for row in self._step(number, step)]
         if self._policy.decided:
-            rows.append(ListRow(label="Decided in this session, the newest first"))
+            rows.append(ListRow(label="Decisions in this session, newest first"))
             rows += [_decided(number, past) for number, past in enumerate(reversed(self._policy.decided))]
         mode = f"mode {self._policy.mode}: {steps[-1].sentence}"
         return ListContents(tuple(rows), mode)
@@ -74,8 +74,8 @@ class PermissionsScreen(ListScreen[None]):
             label=step.sentence,
             id=f"step {number}",
             figure="built in" if step.holds else "not now",
-            detail=f"Step {number} of the decision: {step.title.lower()}. {step.sentence}\nThe first step that applies "
-            "decides.",
+            detail=f"Step {number} of the decision: {step.title.lower()}. {step.sentence}\nThe first step that "
+            "matches decides.",
         )
         for index, rule in enumerate(step.rules):
             id_ = f"rule {number} {index} {rule.source} {rule}"
@@ -126,20 +126,20 @@ class PermissionsScreen(ListScreen[None]):
         except (PalimpsestError, OSError) as error:
             self.say(_sentence(error), wrong=True)
             return
-        self.say(f"{rule} holds for {typed.scope}.")
+        self.say(f"{rule} applies to {typed.scope}.")
         self.reload()
 
     @work(exclusive=True, group="line")
     async def action_remove(self) -> None:
         if (rule := self._rule) is None:
-            self.say("Choose a rule first; what is built in stays.", wrong=True)
+            self.say("Choose a rule first. Built-in rules cannot be removed.", wrong=True)
             return
         try:
             await asyncio.to_thread(self._policy.rules.remove, rule)
         except (PalimpsestError, OSError) as error:
             self.say(_sentence(error), wrong=True)
             return
-        kept = "" if rule.source is RuleSource.SESSION else " Its file as it was is kept as a version."
+        kept = "" if rule.source is RuleSource.SESSION else " The previous file is kept as a version."
         self.say(f"Removed: {rule}.{kept}")
         self.reload()
 

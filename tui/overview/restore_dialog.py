@@ -11,7 +11,7 @@ class RestoreScreen(ProposalScreen):
     """Gives whether an earlier text is to be restored. `difference` is unified: from the present text to that one.
     `warning` is a sentence above it."""
 
-    keys = "Enter restores it · PgUp PgDn scroll · Esc leaves all as it is"
+    keys = "Enter restores it · PgUp PgDn scroll · Esc cancels"
 
     def __init__(self, title: str, difference: str, warning: str = "") -> None:
         super().__init__(title, ())

@@ -29,18 +29,18 @@ MAX_LOG: Final = 1_000  # characters of the log beside the list
 MAX_DESCRIPTION: Final = 300  # characters of a tool's description beside the list
 _SERVER: Final = "server "  # before a name, in the id of a row
 _EMPTY: Final = (
-    "No MCP server is configured. a adds one: a program, or an address, that gives the model further tools. It runs "
-    "with your rights, outside the sandbox of commands."
+    "No MCP server is configured. a adds one: a program or an address that gives the model more tools. It runs "
+    "with your permissions, outside the command sandbox."
 )
 _NOTES: Final = (
-    "A name, then a command line or an address. It is kept in mcp.json of your configuration folder, and started now.",
+    "A name, then a command line or an address. It is saved to mcp.json in your configuration folder and started now.",
     "time uvx mcp-server-time · issues https://example.org/mcp",
 )
 _NO_EXTRA: Final = "The extra mcp is not installed, so no server can start"
 _WARNED: Final = {ServerState.FAILED, ServerState.INVALID, ServerState.UNTRUSTED}
 _STATES: Final = {
     ServerState.DISABLED: "off",
-    ServerState.UNTRUSTED: "waits for your trust",
+    ServerState.UNTRUSTED: "not trusted yet",
     ServerState.READY: "running",
     ServerState.STOPPED: "ended",
 }
@@ -144,7 +144,7 @@ class ServersScreen(ListScreen[None]):
 
     def action_log(self) -> None:
         if status := self._status:
-            text = status.log or "It wrote nothing to standard error, or is reached by HTTP."
+            text = status.log or "No log: the server wrote nothing to standard error, or it is reached by HTTP."
             app_of(self).push_screen(TextScreen(f"{status.name}: log", lambda: BlockText(text)))
 
     def action_restart(self) -> None:
@@ -168,14 +168,14 @@ class ServersScreen(ListScreen[None]):
             self.say(_sentence(error), wrong=True)
         else:
             status = next((each for each in self._servers.statuses() if each.name == name), None)
-            self.say(f"{name} is {_state(status)}." if status else f"{name} is removed.")
+            self.say(f"{name} is {_state(status)}." if status else f"{name} removed.")
         self.reload()
 
     @work(exclusive=True, group="change")
     async def action_trust(self) -> None:
         """Shows what a server of the project runs, and asks whether it may."""
         if (status := self._status) is None or status.state is not ServerState.UNTRUSTED:
-            self.say("This server does not wait for trust.", wrong=True)
+            self.say("This server does not need to be trusted.", wrong=True)
             return
         rows = tuple(("", fact) for fact in self._servers.facts(status.name))
         if await app_of(self).push_screen_wait(YesScreen(f"Trust the MCP server {status.name}", rows)):
@@ -194,13 +194,13 @@ class ServersScreen(ListScreen[None]):
             return
         self.contents = await self.read()
         self.draw(f"{_SERVER}{name}")
-        self.say(f"{name} is stored and starts; its tools are offered with the next message.")
+        self.say(f"{name} is saved and starting. Its tools are available from the next message.")
 
     @work(exclusive=True, group="change")
     async def action_remove(self) -> None:
         if (status := self._status) is None:
             return
-        rows = (("what", status.summary), ("then", "it ends, and its line leaves mcp.json; the old file is kept"))
+        rows = (("what", status.summary), ("then", "it stops and is removed from mcp.json; the old file is kept"))
         if await app_of(self).push_screen_wait(ProposalScreen(f"Remove the MCP server {status.name}", rows)):
             await self._changed(self._servers.remove, status.name)
 
@@ -234,16 +234,16 @@ def _state(status: "ServerStatus") -> str:
 
 def _detail(status: "ServerStatus") -> str:
     protocol = f", MCP {status.protocol}" if status.protocol else ""
-    restarts = f", started again {status.restarts} times" if status.restarts else ""
+    restarts = f", restarted {status.restarts} times" if status.restarts else ""
     lines = [
         f"{status.summary}",
         f"{_state(status)}{protocol}{restarts}; from {_SOURCES[status.source]}.",
-        f"Marked as harmless: its output is not untrusted text. /mcp harmless {status.name} ends that."
+        f"Marked as harmless: its output counts as trusted. /mcp harmless {status.name} removes the mark."
         if status.is_trusted
         else "",
         status.error,
         status.notice,
-        "y shows what it runs, and asks whether it may." if status.state is ServerState.UNTRUSTED else "",
+        "y shows what it runs and asks for permission." if status.state is ServerState.UNTRUSTED else "",
         f"Log: {_cut(status.log, MAX_LOG)}" if status.log else "",
     ]
     return "\n".join(line for line in lines if line)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _MAX_HEIGHT: Final = 14  # rows of a chart
 _MIN_HEIGHT: Final = 3
 _FRAME_ROWS: Final = 2  # the title and the days
-_NO_MODEL: Final = "No model was called yet: tokens and money are counted from the first answer on."
+_NO_MODEL: Final = "No model was called yet. Tokens and cost are counted from the first answer."
 
 
 class StatisticsScreen(ListScreen[None]):

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from memory.versions.manifest import Version
 
 MAX_PREVIEW: Final = 200  # lines of a difference beside the list
-_EMPTY: Final = "There are no versions yet. Each change of the notes, of AGENTS.md, of skills and the like makes one."
-_NO_MATCH: Final = "No version has these words."
+_EMPTY: Final = "There are no versions yet. Each change of notes, AGENTS.md, skills and similar files makes one."
+_NO_MATCH: Final = "No version matches."
 _SEPARATOR: Final = " · "
 _FILTER_KEYS: Final = "Enter goes to the list · Esc shows all versions"
 
@@ -43,7 +43,7 @@ class VersionsScreen(ListScreen[None]):
     heading = "Versions"
     keys: ClassVar[str] = "Enter whole · d difference · r restore · / filter · Esc back"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("d", "difference", "Show all of what it changed", id="versions.difference", show=False),
+        Binding("d", "difference", "Show the whole change", id="versions.difference", show=False),
         Binding("r", "restore", "Restore the version", id="versions.restore", show=False),
         Binding("slash,ctrl+f", "filter", "Filter by words", id="versions.filter", show=False),
         Binding("ctrl+up,shift+up", "scroll(-3)", "Scroll the difference up", id="versions.scroll_up", show=False),
@@ -58,7 +58,7 @@ class VersionsScreen(ListScreen[None]):
         self._differences: dict[int, str] = {}  # by the version's number
 
     def compose_above(self) -> ComposeResult:
-        yield QueryInput(placeholder="words of the file, the author, the reason or the day", id="filter", compact=True)
+        yield QueryInput(placeholder="filter by file, author, reason or date", id="filter", compact=True)
 
     def on_mount(self) -> None:
         super().on_mount()

@@ -31,13 +31,13 @@ def own_keymap(keys: Mapping[str, str], known: Mapping[str, str]) -> tuple[dict[
     for action, written in keys.items():
         if action not in known:
             similar = difflib.get_close_matches(action, known, n=1, cutoff=0.5)
-            hint = f" Did you mean {similar[0]}?" if similar else " F1 names them."
+            hint = f" Did you mean {similar[0]}?" if similar else " F1 lists them."
             problems.append(f"screen.keys: there is no action “{action}”.{hint}")
             continue
         parsed = {key: _key(key) for key in _SEPARATOR.split(written.strip())}
         wrong = [key for key, found in parsed.items() if not found]
         if wrong:
-            problems.append(f"screen.keys: {action}: “{wrong[0]}” is no key. Keys are written as ctrl+o, f3 or alt+up.")
+            problems.append(f"screen.keys: {action}: “{wrong[0]}” is not a key. Write keys as ctrl+o, f3 or alt+up.")
             continue
         keymap[action] = ",".join(parsed.values())
     for action, key, other in _taken_twice(keymap):

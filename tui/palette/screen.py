@@ -64,7 +64,7 @@ class PaletteScreen(ThemedScreen[PaletteRow | None]):
     def compose(self) -> ComposeResult:
         with Sheet():
             yield Static(self._heading, classes="sheet-title", markup=False)
-            field = QueryInput(placeholder="type to narrow", id="filter", compact=True)
+            field = QueryInput(placeholder="type to filter", id="filter", compact=True)
             field.can_focus = self._type_on is None
             yield field
             yield OptionList(id="choices", markup=False, compact=True)

@@ -125,7 +125,7 @@ class PictureScreen(ModalScreen[None]):
         Binding("escape,q,p,ctrl+c", "leave", "Back", id="page.leave", show=False),
         Binding("o", "viewer", "In the system's viewer", id="page.viewer", show=False),
         Binding("n,pagedown", "turn(1)", "Next page", id="page.next", show=False),
-        Binding("b,pageup", "turn(-1)", "Page before", id="page.before", show=False),
+        Binding("b,pageup", "turn(-1)", "Previous page", id="page.before", show=False),
         Binding("plus,equals_sign", "zoom(1)", "Larger", id="page.larger", show=False),
         Binding("minus", "zoom(-1)", "Smaller", id="page.smaller", show=False),
         Binding("left", "pan(-1, 0)", "Left", id="page.left", show=False),
@@ -180,7 +180,7 @@ class PictureScreen(ModalScreen[None]):
             return
         self.picture, self.zoom = shown.picture, WHOLE_PAGE
         self._passage = self._zoom_to_passage(shown.begin, shown.picture.size)
-        self._set_header(shown.about, " · + goes to the passage" if self._passage.level else "")
+        self._set_header(shown.about, " · + zooms to the passage" if self._passage.level else "")
         await self._draw()
 
     async def read_picture(self) -> ShownPicture:
@@ -290,14 +290,14 @@ def _page_line(page: PagePicture) -> str:
     row = page.row
     return (
         f"{row.mode}, {row.width}×{row.height} · {row.chars:,} characters · "
-        f"{row.text_tokens:,} text tokens on {row.vision_tokens:,} vision tokens"
+        f"{row.text_tokens:,} text tokens as {row.vision_tokens:,} vision tokens"
     )
 
 
 async def show_pages(node: Widget, memory: "Memory", passage: "RecalledPassage", snippet: str, pictures: str) -> None:
     """Shows the pages of a passage, from the one with the snippet on; a notification where it is on none."""
     if not passage.pages:
-        node.notify("This passage stands as text; it is on no page.", timeout=4)
+        node.notify("This passage is stored as text and has no page.", timeout=4)
         return
     location = None
     with suppress(PalimpsestError):  # deleted meanwhile: reported when the page is shown
@@ -331,8 +331,8 @@ def open_in_viewer(path: Path) -> None:
     name = "open" if sys.platform == "darwin" else "xdg-open"
     program = shutil.which(name)
     if program is None or not _has_desktop(os.environ):
-        reason = f"there is no {name} on this machine" if program is None else "this terminal has no desktop beside it"
-        raise NoViewer("No viewer", f"Nothing can open the page here: {reason}.", f"It is {path}")
+        reason = f"there is no {name} on this machine" if program is None else "this session has no desktop"
+        raise NoViewer("No viewer", f"Nothing can open the page here: {reason}.", f"The page is {path}")
     try:
         process = subprocess.Popen(
             [program, str(path)],

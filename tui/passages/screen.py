@@ -75,7 +75,7 @@ class PassageScreen(ThemedScreen[str | None]):
             self._set_header(Text("it cannot be shown", theme_colour(self, "error-ink")))
             self._text.add(ErrorItem(error.title, error.message, error.hint))
             if self._row.snippet:
-                self._text.add(MutedLine("What search has of it:", gap=True), MutedLine(self._row.snippet, tone="text"))
+                self._text.add(MutedLine("The search result:", gap=True), MutedLine(self._row.snippet, tone="text"))
             return
         self._set_header(self._description(passage))
         marks = marks_in_passage(self._row, passage.text)
@@ -139,7 +139,7 @@ class PassageScreen(ThemedScreen[str | None]):
     def _pages(self) -> tuple[str, ...]:
         pages = self._passage.pages if self._passage else ()
         if not pages and self._passage:
-            self.notify("This passage stands as text; it is on no page.", timeout=4)
+            self.notify("This passage is stored as text and has no page.", timeout=4)
         return pages
 
     def action_scroll_by(self, by: int) -> None:

@@ -25,7 +25,7 @@ from tui.widgets.transcript.line_numbers import NumberedLines, item_of_line, num
 from tui.widgets.transcript.view import Transcript
 
 KEYS: Final = "↑ ↓ PgUp PgDn scroll · / find · n N next, previous · c copy · Esc back"
-FIND_KEYS: Final = "Enter goes to the first · Esc leaves the search"
+FIND_KEYS: Final = "Enter goes to the first match · Esc ends the search"
 
 
 class TextScreen(ModalScreen[None]):
@@ -37,7 +37,7 @@ class TextScreen(ModalScreen[None]):
         Binding("q", "close", "Close the text", id="text.close", show=False),
         Binding("slash,ctrl+f", "find", "Find in the text", id="text.find", show=False),
         Binding("n", "go_to_match(1)", "Go to the next match", id="text.next_match", show=False),
-        Binding("N,shift+n", "go_to_match(-1)", "Go to the match before", id="text.previous_match", show=False),
+        Binding("N,shift+n", "go_to_match(-1)", "Go to the previous match", id="text.previous_match", show=False),
         Binding("c", "copy", "Copy the whole text", id="text.copy", show=False),
         Binding("up,k", "scroll_by(-1)", "Scroll a line up", id="text.up", show=False),
         Binding("down,j", "scroll_by(1)", "Scroll a line down", id="text.down", show=False),

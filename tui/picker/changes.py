@@ -21,10 +21,10 @@ _NO_NAME: Final = re.compile(r"[^\w.-]+")
 def rename(memory: "Memory", conversation: Conversation, title: str) -> str:
     """Gives it another title. Raises Misuse for none."""
     if not (title := " ".join(title.split())):
-        raise Misuse("No title", "A title has words.", "Esc leaves the old one.")
+        raise Misuse("No title", "A title cannot be empty.", "Esc keeps the old one.")
     renamed = memory.conversations.rename(conversation.seq, clear(title))
     memory.mirrors.update(renamed.seq)
-    return f"It is called “{renamed.title}” now."
+    return f"Renamed to “{renamed.title}”."
 
 
 def offered_name(conversation: Conversation) -> str:
@@ -42,7 +42,7 @@ def export(memory: "Memory", conversation: Conversation, name: str, *, overwrite
 def label(memory: "Memory", conversation: Conversation, turn: TurnNode, text: str) -> str:
     """Labels a turn; "" removes the label."""
     set_turn_label(memory, conversation.seq, turn.id, text)
-    return f"{_named(turn)} is labelled now." if text.strip() else f"{_named(turn)} has no label now."
+    return f"{_named(turn)} is labelled." if text.strip() else f"{_named(turn)}: label removed."
 
 
 def prune(memory: "Memory", conversation: Conversation, turn: TurnNode) -> str:
@@ -51,8 +51,8 @@ def prune(memory: "Memory", conversation: Conversation, turn: TurnNode) -> str:
         raise Misuse("The current branch", NOTHING_PRUNED, "Go to another branch first.")
     set_pruned(memory, conversation.seq, turn.id, pruned=not turn.is_pruned)
     if turn.is_pruned:
-        return f"{_named(turn)} is in the tree again."
-    return f"{_named(turn)} and what follows it are out of view. Nothing is deleted; Ctrl+O shows them."
+        return f"{_named(turn)} is shown again."
+    return f"{_named(turn)} and the turns after it are hidden. Nothing is deleted; Ctrl+O shows them."
 
 
 def _named(turn: TurnNode) -> str:

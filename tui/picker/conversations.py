@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from memory.memory import Memory
 
 UNFOLDED: Final = 50  # conversations: newer days are unfolded at first until so many are listed
-LOOKING: Final = "looking into the text …"
+LOOKING: Final = "searching the text …"
 
 
 class _Heading(Struct, frozen=True):
@@ -61,7 +61,7 @@ class ConversationLevel(PickerLevel):
     """The conversations of a workspace, newest first."""
 
     title: ClassVar[str] = "Conversations"
-    placeholder: ClassVar[str] = "type to find by title and by what was said"
+    placeholder: ClassVar[str] = "type to search titles and messages"
     keys: ClassVar[tuple[str, ...]] = (
         *("Enter resume", "→ turns", "Ctrl+R rename", "Ctrl+E export", "Ctrl+D delete", "Esc back"),
     )
@@ -101,11 +101,11 @@ class ConversationLevel(PickerLevel):
     def empty(self) -> str:
         if not self.query:
             return (
-                "There are no conversations yet. The first message begins one; /import brings those of other programs."
+                "There are no conversations yet. Your first message starts one; /import adds those of other programs."
             )
         if self._by_text is None:
-            return f"No title has it; {LOOKING}"
-        return f"Nothing has “{self.query}”, in the titles and in the text. Fewer words may find it."
+            return f"No title matches; {LOOKING}"
+        return f"No title or message matches “{self.query}”. Try fewer words."
 
     async def read(self, query: str) -> None:
         self.query, self._by_text, self._trouble = query, None, ""
@@ -125,7 +125,7 @@ class ConversationLevel(PickerLevel):
         if query == self.query:
             known = {listed.conversation.seq for listed in self._titled}
             self._by_text = [listed for listed in found if listed.conversation.seq not in known]
-            more = self._section("By what was said, best first", self._by_text)
+            more = self._section("By text, best first", self._by_text)
             self._rows = [*self._section("By title", self._titled), *more]
 
     def _section(self, label: str, found: list[ListedConversation]) -> list[_Heading | ListedConversation]:
@@ -195,10 +195,10 @@ class ConversationLevel(PickerLevel):
     async def preview(self, number: int) -> PickerPreview:
         row = self._rows[number]
         if isinstance(row, _Heading):
-            return PickerPreview("Enter folds or unfolds what is below." if row.day else "")
+            return PickerPreview("Enter folds or unfolds the conversations below." if row.day else "")
         turns = await asyncio.to_thread(preview, self._memory, row)
         conversation = row.conversation
-        parts = [conversation.title or "(untitled)", conversation.id, *(["it is open"] if self._is_open(row) else [])]
+        parts = [conversation.title or "(untitled)", conversation.id, *(["already open"] if self._is_open(row) else [])]
         return PickerPreview(" · ".join(parts), turns, self.query)
 
     def fold(self, number: int, *, folded: bool | None = None) -> bool:

@@ -31,8 +31,8 @@ class EditField:
 class RenameField(EditField):
     """Another title for a conversation."""
 
-    keys = ("Enter renames", "Esc leaves the old title")
-    sentence = "Its new title:"
+    keys = ("Enter renames", "Esc keeps the old title")
+    sentence = "New title:"
 
     def __init__(self, memory: "Memory", conversation: Conversation) -> None:
         self._memory, self._conversation = memory, conversation
@@ -45,8 +45,8 @@ class RenameField(EditField):
 class LabelField(EditField):
     """A label for a turn."""
 
-    keys = ("Enter keeps the label, empty removes it", "Esc leaves it")
-    sentence = "A label for this turn:"
+    keys = ("Enter saves the label; an empty one removes it", "Esc cancels")
+    sentence = "Label for this turn:"
 
     def __init__(self, memory: "Memory", conversation: Conversation, turn: TurnNode) -> None:
         self._memory, self._conversation, self._turn = memory, conversation, turn
@@ -59,12 +59,12 @@ class LabelField(EditField):
 class ExportField(EditField):
     """The file of an export. A file that is there is overwritten when the same name is given once more."""
 
-    keys = ("Enter writes: .md to read, .jsonl with all branches to import again", "Esc leaves it")
+    keys = ("Enter saves: .md to read, .jsonl with all branches to import again", "Esc cancels")
 
     def __init__(self, memory: "Memory", conversation: Conversation) -> None:
         self._memory, self._conversation = memory, conversation
         self.begins_with = changes.offered_name(conversation)
-        self.sentence = f"The file, below {memory.workspace.root} where it is not a whole path:"
+        self.sentence = f"File (a relative path is in {memory.workspace.root}):"
         self._refused: str | None = None
 
     def keep(self, text: str) -> str:
@@ -75,6 +75,6 @@ class ExportField(EditField):
 
     def advice(self, problem: PalimpsestError) -> str:
         if isinstance(problem, FileExists):
-            return f"{problem.message} Enter overwrites it; another name leaves it."
+            return f"{problem.message} Enter overwrites it; another name keeps it."
         self._refused = None
         return super().advice(problem)

@@ -26,10 +26,10 @@ PICKER_KEYS: Final[list[BindingType]] = [
     _key("ctrl+r", "name", "Rename the conversation, label the turn", "name"),
     _key("ctrl+e", "export", "Export the conversation to a file", "export"),
     _key("ctrl+d", "delete", "Delete the conversation", "delete"),
-    _key("ctrl+o", "hidden", "Show or hide questions of -p, pruned turns", "hidden"),
+    _key("ctrl+o", "hidden", "Show or hide -p conversations, or hidden turns", "hidden"),
     _key("ctrl+b", "branch", "Rewrite the message, on a branch", "branch"),
     _key("ctrl+t", "compare", "Mark a turn, then compare its branch with another", "compare"),
-    _key("ctrl+x", "prune", "Take the turn out of view, or show it again", "prune"),
+    _key("ctrl+x", "prune", "Hide the turn, or show it again", "prune"),
     _key("ctrl+up,shift+up", "scroll_preview(-3)", "Scroll the preview up", "preview_up"),
     _key("ctrl+down,shift+down", "scroll_preview(3)", "Scroll the preview down", "preview_down"),
 ]

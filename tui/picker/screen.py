@@ -168,7 +168,7 @@ class PickerScreen(PickerBrowser):
 
     def action_delete(self) -> None:
         if isinstance(self.level, TurnLevel):
-            self.say("A turn is not deleted: Ctrl+X takes it out of view, and ← then Ctrl+D deletes the conversation.")
+            self.say("Turns cannot be deleted. Ctrl+X hides a turn; ← then Ctrl+D deletes the conversation.")
         elif self.conversation is not None and not self._is_deleting:
             self._delete(self.conversation)
 
@@ -179,11 +179,11 @@ class PickerScreen(PickerBrowser):
 
         name, memory = f"“{conversation.title or 'untitled'}”", self._source.memory
         if self._is_open(conversation) and self._source.is_answering():
-            self.say("An answer is under way in it. Stop the answer, or wait for it, and delete it then.", wrong=True)
+            self.say("An answer is in progress in it. Stop it or wait, then delete the conversation.", wrong=True)
             return
         try:
             rows = await asyncio.to_thread(deletion_preview, memory, conversation)
-            dialog = YesScreen(f"Delete {name}?", rows, "deletes it for good")
+            dialog = YesScreen(f"Delete {name}?", rows, "deletes it permanently")
             if not await app_of(self).push_screen_wait(dialog):
                 return
             self._is_deleting = True
@@ -224,6 +224,6 @@ class PickerScreen(PickerBrowser):
 
     def _close(self, lines: tuple[str, ...]) -> None:
         if self._is_deleting:
-            self.say("It is being deleted; a moment.")
+            self.say("The conversation is being deleted. Please wait.")
         else:
             self.dismiss(PickerChoice(lines, tuple(self._sentences)))

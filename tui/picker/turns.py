@@ -37,7 +37,7 @@ class TurnLevel(PickerLevel):
     """The turns of a conversation. `rewrites`: Enter rewrites a message."""
 
     title: ClassVar[str] = "Turns"
-    placeholder: ClassVar[str] = "type to find a turn"
+    placeholder: ClassVar[str] = "type to search turns"
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class TurnLevel(PickerLevel):
 
     @property
     def empty(self) -> str:
-        return f"No turn has “{self.query}”." if self.query else "Nothing was said in it yet."
+        return f"No turn matches “{self.query}”." if self.query else "There are no messages in it yet."
 
     async def read(self, query: str) -> None:
         self.query, self._found = query, set()

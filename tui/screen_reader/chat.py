@@ -48,7 +48,7 @@ EXIT_COMMANDS: Final = frozenset({"/exit", "/quit", "/q"})
 HUNG_UP: Final = 129  # the exit status where the terminal was closed: 128 and SIGHUP
 YOU, MORE, NEXT = "You: ", "More: ", "Next: "
 _KEYS: Final = (
-    "/help lists the commands, Ctrl+C stops an answer, Ctrl+D leaves. A backslash at the end of a line, or three "
+    "/help lists the commands, Ctrl+C stops an answer, Ctrl+D quits. A backslash at the end of a line, or three "
     "quotation marks around several, make a longer message."
 )
 
@@ -145,7 +145,7 @@ class LineChat:
         if pasted := self._input.take_pasted():
             lines = [line, *pasted]
             self._input.rest = self._composition.paste("\n".join(lines))
-            self._output.say(f"Pasted: {counted(len(lines), 'line')}. Enter sends, Ctrl+C takes it back.")
+            self._output.say(f"Pasted: {counted(len(lines), 'line')}. Enter sends it, Ctrl+C removes it.")
             return
         self._enter(line)
 
@@ -197,7 +197,7 @@ class LineChat:
                 typed = self._read(question.prompt, completes=False)
                 if pasted := self._input.pasted_answer(typed):
                     self._input.rest += self._composition.paste("\n".join(pasted))
-                    self._output.say("Pasted text answers no question. It is in the next message.")
+                    self._output.say("Pasted text cannot answer a question. It was added to your next message.")
                     continue
                 index = question.index_of(typed)
                 if index is not None:
@@ -205,7 +205,7 @@ class LineChat:
                 elif not typed.strip() or question.takes_text:
                     given = None, typed.strip()
                 else:
-                    self._output.say("That is none of the answers.")
+                    self._output.say("That is not one of the answers.")
         except KeyboardInterrupt:
             given = None, ""
             raise
@@ -241,7 +241,7 @@ class LineChat:
             raise EOFError
         self._is_cleared = True
         self._composition.clear()
-        self._output.say("Cleared. Ctrl+C again leaves.")
+        self._output.say("Cleared. Ctrl+C again quits.")
 
     async def _stop(self, controller: LineController) -> bool:
         """Stops what runs; False where nothing does. On the event loop it comes after a message that was just sent."""
@@ -283,7 +283,7 @@ class LineChat:
         try:
             await asyncio.to_thread(self._history.load)
         except OSError as error:
-            self.show_warning(f"What was typed before could not be read: {error.strerror}.")
+            self.show_warning(f"The input history could not be read: {error.strerror}.")
         self._input.set_history(self._history.entries)
         session = await asyncio.to_thread(start.opening.open_session)
         controller = LineController(session, self._output, self.ask, self._here, on_change=self._wake)

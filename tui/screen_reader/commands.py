@@ -39,21 +39,21 @@ if TYPE_CHECKING:
     from agent.session import Session
     from tui.screen_reader.wait_notices import Waiting
 
-UNSENT: Final = "The branch is stored when you send it. An empty line takes it back."
+UNSENT: Final = "The branch is created when you send the message. An empty line cancels it."
 _BARS: Final = re.compile(r"[\u2500-\u259f]+ *")  # small charts, which say nothing aloud; figures stand beside them
 _COMMANDS: Final = (
-    "/show [N] reads what was folded; without a number it lists it.",
-    "/find WORDS finds them in this conversation.",
-    "/steer MESSAGE sends a message into the answer that is being written.",
+    "/show [N] reads a folded text. Without a number, it lists them.",
+    "/find WORDS searches this conversation.",
+    "/steer MESSAGE sends a message to the model during its answer.",
 )
 KEYS: Final = (
     "Enter sends. A backslash at the end of a line, or three quotation marks around several, make a longer message.",
-    "While an answer is written, what you enter waits for its end; Enter alone opens a line for it.",
-    "Arrow up and Ctrl+R bring back what you typed. In it, the character ␤ is a line end.",
-    "Tab completes commands, their arguments, @files, @mem: with a word to the citation of a passage, and "
-    "@chat: with a word of its title to that of a conversation.",
-    "Ctrl+C stops an answer; at the prompt it clears the line, and a second one leaves. Ctrl+D leaves.",
-    "A question is answered with a number or the first word; Enter alone changes nothing.",
+    "During an answer, your input is queued until it ends. Press Enter alone to open an input line.",
+    "Arrow up and Ctrl+R bring back earlier input. The character ␤ in it is a line break.",
+    "Tab completes commands, their arguments, @files, @mem: and a word to the citation of a passage, and "
+    "@chat: and a word of its title to a conversation.",
+    "Ctrl+C stops an answer. At the prompt it clears the line, and pressed again it quits. Ctrl+D quits.",
+    "Answer a question with a number or the first word. Enter alone changes nothing.",
 )
 
 
@@ -123,7 +123,7 @@ class LineCommands:
 
     async def _find(self, query: str) -> None:
         if not query:
-            raise Misuse("Nothing to find", "/find needs the words.", "/find boiler")
+            raise Misuse("Nothing to find", "/find needs words to search for.", "/find boiler")
         face = self._face
         face.waiting.show("finding")
         branch = face.session.branch
@@ -178,9 +178,9 @@ class LineCommands:
         face.waiting.show("")
         if not proposal.confirmed:
             rows = [f"{name}: {sentence}" if name else sentence for name, sentence in proposal.rows]
-            index, _ = await face.ask(yes_or_no(f"Question: {proposal.title}", *rows, yes="do it", no="leave it"))
+            index, _ = await face.ask(yes_or_no(f"Question: {proposal.title}", *rows, yes="confirm", no="cancel"))
             if index != 0:
-                face.output.say("Left as it is.")
+                face.output.say("Cancelled.")
                 return
         self._cancelled.clear()
         of_all = f" of about {proposal.pages:,}" if proposal.pages else ""
@@ -203,7 +203,7 @@ class LineCommands:
             return
         folded = output.folded(int(arguments)) if arguments.isascii() and arguments.isdigit() else None
         if folded is None:
-            raise Misuse("Nothing to show", f"There is no folded text {arguments}.", "/show alone lists them.")
+            raise Misuse("Nothing to show", f"There is no folded text number {arguments}.", "/show lists them.")
         await self._say_pages(folded)
 
     async def _say_pages(self, folded: Folded) -> None:
@@ -215,7 +215,7 @@ class LineCommands:
             end = start + PAGE_LINES
             if end < len(lines):
                 question = NumberedQuestion(
-                    lines=(f"Lines 1 to {end:,} of {len(lines):,} were read.",), answers=("go on", "stop"), default=0
+                    lines=(f"Lines 1 to {end:,} of {len(lines):,} shown.",), answers=("continue", "stop"), default=0
                 )
                 if (await self._face.ask(question))[0] != 0:
                     return
@@ -231,5 +231,5 @@ def _without_keys(text: str) -> str:
     """The help of a command without the keys of its screen, which is not opened here."""
     for command in registry.all():
         if command.keys:
-            text = text.replace(command.keys, "Here it prints its text.")
+            text = text.replace(command.keys, "In screen-reader mode it prints its text.")
     return text

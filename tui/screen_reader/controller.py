@@ -142,7 +142,7 @@ class LineController:
             draft = await asyncio.to_thread(self.drafts.load, self._draft_name)
             if draft.rewrites:
                 await self.session.branch.branch_from(draft.rewrites)
-                self.output.say("The draft in the prompt rewrites an earlier message, as when you left.")
+                self.output.say("Restored the draft that rewrites an earlier message.")
         except (OSError, PalimpsestError) as error:
             self.output.say(f"Warning: the draft could not be restored: {error}")
             return
@@ -154,8 +154,8 @@ class LineController:
         prompts = separate_prompts([*texts, self.draft.text])
         self.draft, *others = (WholeMessage(text, pastes) for text in prompts)
         self._drafts_after = others
-        one_by_one = " One prompt has one of them, and the next prompt the next." if others else ""
-        self.output.say(f"{counted(len(texts), 'message')} not sent, and back in the prompt.{one_by_one}")
+        one_by_one = " Each prompt brings back one of them." if others else ""
+        self.output.say(f"{counted(len(texts), 'message')} not sent. Back in the prompt.{one_by_one}")
 
     def take_draft(self) -> WholeMessage:
         """The draft for this prompt; another one may be left for the next."""
@@ -187,7 +187,7 @@ class LineController:
             return
         self._queued.add(added.id)
         if steers:
-            self.output.say(f"Steers the answer at its next step: {visible_line(text)}")
+            self.output.say(f"Sent at the next step of the answer: {visible_line(text)}")
             self.session.steer()
         else:
             self.output.say(f"Queued: {counted(len(self.queue.waiting), 'message')} waiting. The last: {_short(text)}")
@@ -283,7 +283,7 @@ class LineController:
             case events.CallLimitReached(answer=answer) | events.SpendingLimitReached(answer=answer) if (
                 not answer.done()
             ):
-                index, _ = await self.ask(yes_or_no(f"Question: {event.question}", yes="go on", no="stop here"))
+                index, _ = await self.ask(yes_or_no(f"Question: {event.question}", yes="continue", no="stop here"))
                 if not answer.done():
                     answer.set_result(PermissionAnswer(index == 0))
             case events.QuestionAsked(answer=answer, question=question) if not answer.done():
@@ -303,14 +303,14 @@ class LineController:
         )
         detail = text_lines(asked.detail)
         if len(detail) > PAGE_LINES:
-            opens = self.output.fold("What would be done", lambda: asked.detail)
+            opens = self.output.fold("What it would do", lambda: asked.detail)
             detail = [*detail[:PAGE_LINES], f"and {counted(len(detail) - PAGE_LINES, 'more line')}: {opens} reads all."]
         question, answers = permission_question(asked, detail)
         index, _ = await self.ask(question)
         if index is None:
             return PermissionAnswer(False)
         if index == len(answers) - 1:
-            _, reason = await self.ask(NumberedQuestion(lines=("Why not? The model reads it.",), takes_text=True))
+            _, reason = await self.ask(NumberedQuestion(lines=("Why not? The model sees this.",), takes_text=True))
             return PermissionAnswer(False, reason=reason.strip())
         return answers[index]
 

@@ -31,7 +31,7 @@ def find_lines(session: "Session", conversation: Conversation, output: LineOutpu
         for entry, text, (_, count) in zip(entries, texts_of(session, entries), hits, strict=False)
     ]
     newest = f", the newest {MOST_FOUND}" if len(hits) > MOST_FOUND else ""
-    return [f"Found in {counted(len(hits), 'text')}{newest}{':' if hits else '.'}", *lines]
+    return [f"Matches in {counted(len(hits), 'text')}{newest}{':' if hits else '.'}", *lines]
 
 
 def _line(output: LineOutput, finder: TextFinder, entry: Entry, text: str, count: int) -> str:

@@ -35,7 +35,7 @@ class NumberedQuestion(Struct, frozen=True, kw_only=True):
         empty = (
             f"Enter alone is {self.default + 1}, {self.answers[self.default].lower()}"
             if self.default is not None
-            else ("Enter alone leaves it")
+            else ("Enter alone cancels")
         )
         return f"Answer, {' or '.join(kinds)}; {visible_line(empty)}: "
 

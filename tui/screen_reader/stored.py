@@ -35,12 +35,10 @@ def say_entry(output: LineOutput, entry: Entry, text: str, ending: str = "") -> 
     """Says an entry as it was said when it came; `ending` says why an answer is not whole."""
     match entry.kind, entry.role:
         case EntryKind.SUMMARY, _ if UNDOES in entry.meta:
-            output.say("Receipt: a compaction was undone; its turns are in view again.")
+            output.say("Receipt: compaction undone. The archived turns are back in the context.")
         case EntryKind.SUMMARY, _:
             opens = output.fold("Summary of older turns", lambda: text)
-            output.say(
-                f"Receipt: older turns are in the archive, and a summary stands in their place. {opens} reads it."
-            )
+            output.say(f"Receipt: older turns were archived and replaced by a summary. {opens} reads it.")
         case EntryKind.MESSAGE, Role.USER:
             output.say(f"You: {text}")
         case EntryKind.MESSAGE, _ if text.strip():

@@ -18,7 +18,7 @@ async def tree_choices(session: "Session") -> Outcome:
     items = tuple(Choice(turn.id, _label(turn, depth), ", ".join(row_details(turn))) for turn, depth in turns)
     if not items:
         return TextResult("There are no turns yet.")
-    notes = ("The answer goes to a turn of another branch, and reads one of this branch.",)
+    notes = ("Choosing a turn of another branch switches to it. Choosing one of this branch reads it.",)
     return Choices("Turns of this conversation", items, "/tree go", notes)
 
 

@@ -127,7 +127,7 @@ class TurnLines:
                 reduced = "\n".join(map(reduction_line, receipt.reductions))
                 say(f"Receipt: {receipt.text} {self._output.fold('What was reduced', lambda: reduced)} reads it.")
             case events.VersionMade():
-                say(f"Receipt: {event.text}. /memory undo takes it back.")
+                say(f"Receipt: {event.text}. /memory undo reverts it.")
             case events.CheckpointMade(record=record):
                 files = counted(len(record.files), "file")
                 say(f"Checkpoint: {files} can be restored with /undo.")
@@ -207,11 +207,11 @@ class TurnLines:
                     say(f"The answer was {ENDINGS[reason]}.")
                 say("End of answer." if model == OFFLINE else f"End of answer: {self._usage(usage)}.")
             case events.Stopped(text=text):
-                say("Stopped. What came is kept." if text else "Stopped.")
+                say("Stopped. The partial answer is saved." if text else "Stopped.")
             case events.TurnFailed(title=title, message=message, hint=hint, text=text):
                 say(error_line(title, message, hint))
                 if text and not hint.startswith(KEPT):
-                    say("What came before is kept.")
+                    say("The partial answer is saved.")
         self._output.ring()
 
     def _usage(self, usage: Usage) -> str:

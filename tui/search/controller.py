@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from agent.services.browse import BrowseRow
     from memory.memory import Memory
 
-KEYS: Final = "Enter goes there · Ctrl+Y cites · Ctrl+O opens · Ctrl+G page · Esc leaves"
+KEYS: Final = "Enter goes there · Ctrl+Y cites · Ctrl+O opens · Ctrl+G page · Esc closes"
 KEYS_IN_LIST: Final = "Enter goes there · y cites · o opens · p page · s why · Tab field · Esc"
-INDEXING: Final = "Nothing so far. What is remembered is still being read; it goes on looking by itself."
-BUSY: Final = "An answer is under way. Ctrl+O shows the passage here; Esc in the chat stops the answer."
+INDEXING: Final = "No results yet. Memory is still being indexed; the search continues by itself."
+BUSY: Final = "An answer is in progress. Ctrl+O shows the passage here; Esc in the chat stops the answer."
 
 
 class EntryTarget(Struct, frozen=True):
@@ -55,10 +55,10 @@ class SearchController:
 def summary(page: BrowsePage) -> str:
     """The number of rows and the time they took; during indexing, how much of memory is indexed."""
     if page.indexed is not None:
-        return f"{page.total:,} found so far · {100 * page.indexed:.0f} % of memory is read"
+        return f"{page.total:,} found so far · {100 * page.indexed:.0f} % of memory indexed"
     damaged = f"{len(page.damaged):,} pages are damaged" if len(page.damaged) != 1 else "a page is damaged"
     total = page.total if page.next else len(page.rows)  # what says the same is folded into one row
     if page.damaged:
         return f"{total:,} found · {damaged}: `{PROGRAM} check --repair`"
-    label = "found" if page.likely else "lie near, none surely answers"
+    label = "found" if page.likely else "weak matches, none certain"
     return f"{total:,} {label} · {page.took_ms:,.0f} ms" if total else ""

@@ -66,7 +66,7 @@ def _about(row: "BrowseRow", context: "PassageContext | None", node: DOMNode) ->
         text.append(f"\n{_superseded_line(row, context.newer if context else None)}", theme_colour(node, "warning-ink"))
     if row.duplicates:
         count = len(row.duplicates)
-        text.append(f"\n{count} more sa{'ys' if count == 1 else 'y'} the same", theme_colour(node, "muted"))
+        text.append(f"\n{count} duplicate{'' if count == 1 else 's'}", theme_colour(node, "muted"))
     return text
 
 
@@ -97,13 +97,13 @@ def _duplicates(row: "BrowseRow", context: "PassageContext", muted: str) -> Text
     lines = [f"  {_turn_label(turn)}" for turn in context.duplicates]
     if lines and (more := len(row.duplicates) - len(lines)) > 0:
         lines.append(f"  and {more} more")
-    return Text("\n\nThe same is said in\n" + "\n".join(lines) if lines else "", muted)
+    return Text("\n\nDuplicates in\n" + "\n".join(lines) if lines else "", muted)
 
 
 def _score_parts(row: "BrowseRow", muted: str) -> Text:
     """The parts of the score, largest first."""
     if not row.parts:
-        return Text("its score has no parts: nothing was asked\n\n" if not row.score else "", muted)
+        return Text("no score: there is no query\n\n" if not row.score else "", muted)
     width = max(map(cell_len, map(visible, row.parts)))
     parts = [(visible(name), value) for name, value in sorted(row.parts.items(), key=lambda part: -abs(part[1]))]
     lines = [f"{name}{' ' * (width - cell_len(name))}  {value:8.3f}" for name, value in parts]

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 TYPING_PAUSE_S: Final = 0.1  # seconds without a key before a search starts
 CONTEXT_DELAY_S: Final = 0.05  # seconds on a row before its context is loaded
 SLOW_CONTEXT_S: Final = 0.3  # seconds of loading before a passage is shown without its context
-SLOW_SEARCH_S: Final = 0.3  # seconds of a search before “looking …” is shown
+SLOW_SEARCH_S: Final = 0.3  # seconds of a search before “searching …” is shown
 INDEXING_RETRY_S: Final = 1.0  # seconds between two searches while the index is being built
 PREFETCH_ROWS: Final = 10  # rows before the end at which more are fetched
 WIDE_COLUMNS: Final = 110  # columns from which the preview is beside the list
@@ -74,7 +74,7 @@ class SearchScreen(ThemedScreen[SearchChoice | None]):
         Binding("ctrl+y,y,i", "cite", "Cite it in the prompt", id="search.cite", show=False),
         Binding("ctrl+o,o", "open", "Open the passage", id="search.open", show=False),
         Binding("ctrl+g,p", "page", "Show its page as a picture", id="search.page", show=False),
-        Binding("ctrl+s,s", "explain", "What the score is made of", id="search.explain", show=False),
+        Binding("ctrl+s,s", "explain", "Explain the score", id="search.explain", show=False),
         Binding("j", "move(1)", "Down", id="search.down_2", show=False),
         Binding("k", "move(-1)", "Up", id="search.up_2", show=False),
     ]
@@ -116,7 +116,7 @@ class SearchScreen(ThemedScreen[SearchChoice | None]):
                 yield Static(Text("Search"), classes="room-title", markup=False)
                 yield Static("", id="search-found", markup=False)
             yield QueryInput(
-                self.query_text, placeholder="what to look for; nothing lists what is newest", id="filter", compact=True
+                self.query_text, placeholder="search memory; leave empty to list the newest", id="filter", compact=True
             )
             with Container(id="search-body"):
                 yield OptionList(id="choices", markup=False, compact=True)
@@ -171,7 +171,7 @@ class SearchScreen(ThemedScreen[SearchChoice | None]):
             if not self._is_open:
                 return
             text, explain = self.query_text, self._explain
-            slow = self.set_timer(SLOW_SEARCH_S, lambda: self._set_summary("looking …"))
+            slow = self.set_timer(SLOW_SEARCH_S, lambda: self._set_summary("searching …"))
             page = await self._controller.find_page(text, 1, explain=explain)
             slow.stop()
             if self._is_open and (text, explain) == (self.query_text, self._explain):

@@ -21,11 +21,11 @@ from tui.typed_app import app_of, theme_colour
 from tui.widgets.query_input import QueryInput
 from tui.widgets.status import clip
 
-NOTHING: Final = "No setting has these words. Take some away, or leave with Esc."
+NOTHING: Final = "No setting matches. Try fewer words, or press Esc."
 ALL: Final = "    All {:,} settings …"
-KEYS: Final = "Enter changes · Ctrl+R takes it back · Tab for whom · Esc back"
-EDIT_KEYS: Final = "Enter keeps it · Esc leaves it as it is"
-SECRET: Final = "It holds a key or a password: change it in the file."
+KEYS: Final = "Enter changes · Ctrl+R resets · Tab switches user/workspace · Esc back"
+EDIT_KEYS: Final = "Enter saves · Esc cancels"
+SECRET: Final = "This setting contains a key or a password. Change it in the file."
 _FRAME_COLUMNS: Final = 6  # the padding and the scrollbar
 _LEAST_VALUE_COLUMNS: Final = 12
 _VALUE_COLUMNS: Final = 16  # beside a sentence
@@ -53,10 +53,8 @@ class SettingsScreen(ThemedScreen[None]):
         Binding("down", "move(1)", "Down", id="settings.down", show=False, priority=True),
         Binding("pageup", "move(-10)", "Page up", id="settings.page_up", show=False, priority=True),
         Binding("pagedown", "move(10)", "Page down", id="settings.page_down", show=False, priority=True),
-        Binding("ctrl+r", "reset", "Take a change back", id="settings.reset", show=False, priority=True),
-        Binding(
-            "tab,shift+tab", "whose", "For this workspace, or for all", id="settings.whose", show=False, priority=True
-        ),
+        Binding("ctrl+r", "reset", "Reset the setting", id="settings.reset", show=False, priority=True),
+        Binding("tab,shift+tab", "whose", "Switch user/workspace", id="settings.whose", show=False, priority=True),
     ]
 
     def __init__(self, settings: SettingsPort, query: str = "") -> None:
@@ -74,7 +72,7 @@ class SettingsScreen(ThemedScreen[None]):
             with Horizontal(classes="room-head"):
                 yield Static("Settings", classes="room-title", markup=False)
                 yield Static("", id="settings-about", markup=False)
-            yield QueryInput(self._query, placeholder="type to narrow", id="filter", compact=True)
+            yield QueryInput(self._query, placeholder="type to filter", id="filter", compact=True)
             yield OptionList(id="choices", markup=False, compact=True)
             with Vertical(id="settings-chosen"):
                 yield Static("", id="settings-text", markup=False)
@@ -171,7 +169,7 @@ class SettingsScreen(ThemedScreen[None]):
             text.append(row.setting.sentence)
             text.append(
                 f"\n{row.setting.name}: {visible(row.setting.type_name)}; "
-                f"set by {visible_line(row.origin)}; holds {row.holds}",
+                f"set by {visible_line(row.origin)}; applies {row.holds}",
                 muted,
             )
             text.append(f"\nEnter sets it for {whose}", muted)

@@ -50,8 +50,8 @@ def load_themes(folder: Path) -> tuple[list[Theme], list[str]]:
 
 def _load(path: Path) -> Theme:
     if not _NAME.fullmatch(path.stem):
-        hint = "Letters, digits, “-” and “_” make a name; it begins with a letter."
-        raise ConfigError("Theme", str(path), "Its name cannot be a theme's.", hint)
+        hint = "Use letters, digits, “-” and “_”, and begin with a letter."
+        raise ConfigError("Theme", str(path), "Its name is not valid for a theme.", hint)
     fields: dict[str, Any] = {}
     variables: dict[str, str] = {}
     for value in read_values(path, _SECTIONS):
@@ -59,7 +59,7 @@ def _load(path: Path) -> Theme:
         section, _, variable = value.name.partition(".")
         if section not in ThemeFile.__struct_fields__:
             names = ", ".join(ThemeFile.__struct_fields__)
-            raise ConfigError("Theme", where, f"There is no “{value.name}” in a theme.", f"There are: {names}.")
+            raise ConfigError("Theme", where, f"A theme has no field “{value.name}”.", f"The fields are: {names}.")
         if section not in {"dark", "ansi"}:
             _check_colour(value.value, where)
         if variable:
@@ -77,4 +77,4 @@ def _check_colour(value: object, where: str) -> None:
     try:
         Color.parse(value if isinstance(value, str) else "")
     except ColorParseError:
-        raise ConfigError("Theme", where, f"{value!r} is no colour.", _EXAMPLE) from None
+        raise ConfigError("Theme", where, f"{value!r} is not a colour.", _EXAMPLE) from None

@@ -22,8 +22,8 @@ class FindBar(Vertical):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down,f3,enter", "step(1)", "Go to the next match", id="find.next", show=False),
-        Binding("up,shift+f3", "step(-1)", "Go to the match before", id="find.previous", show=False),
-        Binding("ctrl+shift+f", "screen.find", "Look for it everywhere", id="find.everywhere", show=False),
+        Binding("up,shift+f3", "step(-1)", "Go to the previous match", id="find.previous", show=False),
+        Binding("ctrl+shift+f", "screen.find", "Search everywhere", id="find.everywhere", show=False),
         Binding("tab,shift+tab", "leave(True)", "Stay here", id="find.stay", show=False),
         Binding("escape", "leave(False)", "Go back to where you were", id="find.back", show=False),
     ]

@@ -56,9 +56,9 @@ class FocusBar(Widget, can_focus=True):
         Binding("enter", "act('open')", "Open or fold the block", id="block.open", show=False),
         Binding("e", "act('whole')", "Show the whole text", id="block.whole", show=False),
         Binding("c", "act('copy')", "Copy it", id="block.copy", show=False),
-        Binding("i", "act('quote')", "Put it into the prompt, folded", id="block.quote", show=False),
+        Binding("i", "act('quote')", "Insert it into the prompt, folded", id="block.quote", show=False),
         Binding("r", "act('resend')", "Edit your message and send it again", id="block.resend", show=False),
-        Binding("b", "act('branch')", "Go on after this turn, on a branch", id="block.branch", show=False),
+        Binding("b", "act('branch')", "Continue after this turn, on a branch", id="block.branch", show=False),
         Binding("m", "act('bookmark')", "Bookmark the turn, or remove its bookmark", id="block.bookmark", show=False),
         Binding(
             "d",
@@ -70,7 +70,7 @@ class FocusBar(Widget, can_focus=True):
         Binding(
             "u",
             "act('undelete')",
-            "Take back a deletion, or a model's change",
+            "Undo a deletion, or a model's change",
             id="block.undelete",
             show=False,
         ),

@@ -60,5 +60,7 @@ def _utc(given: datetime) -> datetime:
 
 def _no_date(text: str) -> Misuse:
     return Misuse(
-        "No such date", f"“{text}” is no date.", "Write 2026-03-01, 2026-03, 30d, yesterday, last March, two weeks ago."
+        "No such date",
+        f"“{text}” is not a date.",
+        "Write 2026-03-01, 2026-03, 30d, yesterday, last March, two weeks ago.",
     )

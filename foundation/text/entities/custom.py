@@ -77,7 +77,7 @@ def read_rules(path: Path) -> CustomRules:
     except FileNotFoundError:
         return CustomRules()
     except UnreadableFile as error:
-        return CustomRules(problem=f"{path.name} is left alone: {error}.")
+        return CustomRules(problem=f"{path.name} was ignored: {error}.")
     except BadYaml as error:
         return CustomRules(problem=f"{path.name}, line {error.line}: {error.problem}.")
     except BrokenRules as error:
@@ -90,10 +90,10 @@ def parse_rules(text: str) -> CustomRules:
     if document is None:
         return CustomRules()
     if not isinstance(document, dict):
-        raise BrokenRules("it should name kinds, each with a pattern or words")
+        raise BrokenRules("it must list kinds, each with a pattern or words")
     rules = cast("dict[Any, Any]", document)
     if len(rules) > MOST_KINDS:
-        raise BrokenRules(f"it names {len(rules)} kinds; {MOST_KINDS} are the most")
+        raise BrokenRules(f"it lists {len(rules)} kinds; {MOST_KINDS} are the most")
     kinds = tuple(_kind(name, rule) for name, rule in rules.items())
     if sum(len(kind.patterns) for kind in kinds) > MOST_PATTERNS or sum(len(kind.words) for kind in kinds) > MOST_WORDS:
         raise BrokenRules(f"{MOST_PATTERNS} patterns and {MOST_WORDS} words are the most")
@@ -103,25 +103,27 @@ def parse_rules(text: str) -> CustomRules:
 
 def _kind(name: object, rule: object) -> CustomKind:
     if not isinstance(name, str) or not _KIND.fullmatch(name) or name in {TYPE, CONCEPT}:
-        raise BrokenRules(f"“{name}” cannot be a kind; small letters, digits, - and _, as in `ticket`")
+        raise BrokenRules(
+            f"“{name}” is not a valid kind: use lower-case letters, digits, - and _, for example `ticket`"
+        )
     if not isinstance(rule, dict):
         raise BrokenRules(f"{name} needs `pattern:` or `words:`")
     keys = cast("dict[Any, Any]", rule)
     if strange := [key for key in keys if key not in {"pattern", "patterns", "words"}]:
-        raise BrokenRules(f"{name} has “{strange[0]}”; it can have pattern, patterns and words")
+        raise BrokenRules(f"{name} has “{strange[0]}”; allowed are pattern, patterns and words")
     sources = [*_texts(name, keys.get("pattern")), *_texts(name, keys.get("patterns"))]
     words = [" ".join(fold(word).split()) for word in _texts(name, keys.get("words"))]
     if not sources and not words:
         raise BrokenRules(f"{name} has neither a pattern nor words")
     if long := [word for word in words if not word or len(word) > LONGEST]:
-        raise BrokenRules(f"{name}: a word has 1 to {LONGEST} characters, “{long[0][:20]}” has not")
+        raise BrokenRules(f"{name}: a word must have 1 to {LONGEST} characters: “{long[0][:20]}”")
     return CustomKind(name, tuple(_pattern(name, source) for source in sources), tuple(words))
 
 
 def _texts(name: str, value: object) -> list[str]:
     several = cast("list[object]", value) if isinstance(value, list) else [] if value is None else [value]
     if strange := [item for item in several if not isinstance(item, str | int)]:
-        raise BrokenRules(f"{name}: “{strange[0]}” is no text")
+        raise BrokenRules(f"{name}: “{strange[0]}” is not text")
     return [str(item) for item in several]
 
 
@@ -131,9 +133,9 @@ def _pattern(name: str, source: str) -> SafePattern:
     except UnsafePattern as error:
         raise BrokenRules(f"{name}: {error}") from error
     except re.error as error:
-        raise BrokenRules(f"{name}: this is no pattern ({error})") from error
+        raise BrokenRules(f"{name}: this is not a valid pattern ({error})") from error
     if pattern.matches(""):
-        raise BrokenRules(f"{name}: the pattern fits on nothing at all; it should need a character at least")
+        raise BrokenRules(f"{name}: the pattern matches the empty text; it must require at least one character")
     return pattern
 
 

@@ -166,11 +166,7 @@ class MlxText:
                 for event in reader.feed(piece.text):
                     emit(event)
         except (RuntimeError, ValueError, MemoryError) as error:
-            emit(
-                AnswerError(
-                    "server_error", "The model failed", f"`{self._name}`: {error}", "/retry asks again; or /compact."
-                )
-            )
+            emit(AnswerError("server_error", "The model failed", f"`{self._name}`: {error}", "/retry, or /compact."))
             return
         finally:
             pieces.close()  # type: ignore[attr-defined]  # a generator
@@ -191,7 +187,7 @@ class MlxText:
             except Exception as error:  # a checkpoint may be broken in any way
                 problem = f"`{self._name}` could not be loaded: {type(error).__name__}: {error}"
                 emit(
-                    AnswerError("no_model", "The model cannot be loaded", problem, "Look whether the folder is whole.")
+                    AnswerError("no_model", "The model cannot be loaded", problem, "Check that the folder is complete.")
                 )
         return self._engine
 
@@ -208,17 +204,17 @@ class MlxText:
         return AnswerError(
             "too_large",
             "Too long for the model",
-            f"The request has {tokens} tokens, and `{self._name}` takes {window}.",
-            "/compact moves older turns to the archive.",
+            f"The request has {tokens} tokens, and `{self._name}` accepts {window}.",
+            "/compact archives older turns.",
             OverflowFigures(window, tokens),
         )
 
     def _no_folder(self) -> AnswerError:
         return AnswerError(
             "no_model",
-            "No such model here",
-            f"`{self._name}` is no folder with a config.json, and not in the local cache of Hugging Face's hub.",
-            f"Nothing is downloaded without your word: `{command_line('hf', 'download', self._name)}` fetches it.",
+            "Model not found",
+            f"`{self._name}` is not a folder with a config.json, and is not in the local Hugging Face cache.",
+            f"To download it: `{command_line('hf', 'download', self._name)}`.",
         )
 
 
@@ -227,9 +223,7 @@ def _missing(error: ImportError) -> AnswerError:
         hint = "mlx-lm has no build for Windows: use Ollama, LM Studio or llama.cpp."
     else:
         hint = f"Install it with: {install_extra('mlx')}"
-    return AnswerError(
-        "missing", "mlx-lm is not installed", f"A model of mlx needs the library mlx-lm ({error}).", hint
-    )
+    return AnswerError("missing", "mlx-lm is not installed", f"MLX models need the library mlx-lm ({error}).", hint)
 
 
 def _with_object_arguments(message: Json) -> Json:

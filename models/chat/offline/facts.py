@@ -66,8 +66,8 @@ def window(tokens: int, reserve: int) -> Fact:
     """The model's own window, in tokens."""
     return Fact(
         "my context window",
-        f"The context window is {tokens:,} tokens now, {reserve:,} of them kept for the answer. /context shows what "
-        "the next request holds of them.",
+        f"The context window is {tokens:,} tokens now, {reserve:,} of them reserved for the answer. /context shows "
+        "how the next request uses it.",
         ("context window", "window size", "tokens", "how many tokens", "上下文", "窗口"),
     )
 

@@ -52,34 +52,32 @@ class LanguagePhrases(Struct, frozen=True):
 
 
 ENGLISH = LanguagePhrases(
-    quoting="From memory, word for word (I am not a language model, so I quote):",
-    nearest="Nothing in memory answers that outright. The nearest it holds (I am not a language model, so I quote):",
-    nothing="I found nothing in memory about that, and I am not a language model: "
-    "I can only quote what was said or archived here.",
-    section="I am not a language model and cannot write a summary. This is how the passage begins, word for word:",
-    no_summary="I am not a language model and cannot write a summary. `/recall` shows the passages whole:",
-    no_file_summary="Without a language model I cannot write a summary; `/model` connects one.",
-    telling="Sentences of **{name}** with the words that it uses most, word for word, from the first {last:,} of its "
+    quoting="From memory, word for word (no language model is connected):",
+    nearest="Nothing in memory answers that directly. The closest passages (no language model is connected):",
+    nothing="Nothing in memory matches. No language model is connected, so I can only quote what was said or "
+    "archived here.",
+    section="No language model is connected, so I cannot write a summary. The passage begins, word for word:",
+    no_summary="No language model is connected, so I cannot write a summary. `/recall` shows the passages in full:",
+    no_file_summary="No language model is connected, so I cannot write a summary. `/model` connects one.",
+    telling="Sentences from **{name}** that contain its most frequent words, word for word, from the first {last:,} of "
     "{lines:,} lines:",
     your_text="your text",
     at_line="{name}, line {line}",
-    skill="A skill is a set of instructions for a language model. None is connected, so nobody follows the skill "
-    "{name}; your message is kept.",
-    kept="Kept: this message is part of the conversation now, and will be found when you ask for it. "
-    "(I am not a language model; I answer by quoting.)",
-    greeting="Hello. I am Palimpsest without a language model: I keep what you write, and answer by quoting it.",
-    what_to_do="`/search WORDS` looks through everything, `/archive FILE` gives me something to remember, and `/model` "
-    "connects a model (Ollama, LM Studio, llama.cpp, MLX, or a key in the environment).",
+    skill="The skill {name} needs a language model, and none is connected. Your message is saved. `/model` connects "
+    "one.",
+    kept="Saved. No language model is connected. Ask a question, and I quote what memory has on it.",
+    greeting="Hello. No language model is connected: I save what you write and answer by quoting it.",
+    what_to_do="`/search WORDS` searches everything, `/archive FILE` adds a file to memory, and `/model` connects a "
+    "model (Ollama, LM Studio, llama.cpp, MLX, or a key in the environment).",
     more="Also in memory:",
-    fact_note="(From the program's own notes; I am not a language model.)",
-    attached="**{name}** ({kind}) says, word for word (I am not a language model, so I quote):",
-    attached_begins="**{name}** ({kind}, {lines:,} lines) begins, word for word "
-    "(I am not a language model, so I quote):",
-    attached_answers="What comes nearest to the question in it:",
-    picture="**{name}** is a picture of {size} pixels. Without a model that sees or an OCR engine I cannot read it: "
-    f"`/model` connects such a model, and `{PROGRAM} doctor` says how an OCR engine is installed.",
+    fact_note="(From the notes about Palimpsest; no language model is connected.)",
+    attached="From **{name}** ({kind}), word for word (no language model is connected):",
+    attached_begins="**{name}** ({kind}, {lines:,} lines) begins, word for word (no language model is connected):",
+    attached_answers="The passages closest to the question:",
+    picture="**{name}** is an image of {size} pixels. Reading it needs a vision model (`/model`) or an OCR engine "
+    f"(`{PROGRAM} doctor` says how to install one).",
     empty="**{name}** is empty.",
-    kinds={"calendar": "a calendar", "picture": "a picture, read by OCR", "text": "a text"},
+    kinds={"calendar": "a calendar", "picture": "an image, read by OCR", "text": "a text"},
 )
 CHINESE = LanguagePhrases(
     quoting="以下逐字引自记忆（我不是语言模型，只能引用）：",

@@ -25,7 +25,7 @@ from models.chat.text_tools.reader import TextCallReader
 from models.messages import RecalledSpan, Request, Role, Text, ToolCall, ToolResult
 from models.repetition import RepetitionGuard
 
-_NO_TOOL_RAN: Final = "It broke off within a tool call: no tool ran."
+_NO_TOOL_RAN: Final = "The answer was cut off inside a tool call. No tool was run."
 _REPETITION: Final = re.compile(r"\brepeat\w*|\btimes\b|\blines of\b|重复|[次遍]", re.IGNORECASE)
 Send = Callable[[Request], AsyncGenerator[Event, None]]
 

@@ -108,7 +108,7 @@ def test_a_server_that_is_not_there_is_told(run: Run, said: Says) -> None:
     said("tea")
     ran = run("models", "embed", "openai:m@http://127.0.0.1:9/v1")
     assert ran.status == 1
-    assert "no server at" in ran.err
+    assert "No server is running at" in ran.err
     assert run("models", "embed", "--json").json["error"]["code"] == "embedding"
 
 
@@ -233,7 +233,7 @@ def test_the_doctor_looks_at_the_embedder(run: Run, said: Says, bag: str, tmp_pa
     run("config", "set", "embed.embedder", f"onnx:{tmp_path / 'nowhere'}")
     assert found()["embedder"][0] == "wrong"
     run("config", "set", "embed.embedder", "openai:m@http://127.0.0.1:9/v1")
-    assert "no server at" in found()["embedder"][1]
+    assert "No server is running at" in found()["embedder"][1]
 
 
 # ── in the background of a session ──

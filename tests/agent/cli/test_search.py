@@ -135,7 +135,7 @@ def test_a_batch_knows_all_options(told: Run) -> None:
     ("words", "sentence"),
     [
         (["--around", "best"], "needs words"),
-        (["--around", "2026-13-01"], "no date"),
+        (["--around", "2026-13-01"], "is not a date"),
         (["x", "--threshold", "2"], "not between 0 and 1"),
         (["x", "--before", "-1"], "not between 0 and 200"),
         (["--type", ""], "needs a value"),

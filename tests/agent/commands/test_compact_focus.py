@@ -88,7 +88,7 @@ async def test_a_model_that_writes_the_summary_is_told_the_focus(
     session = open_session(workspace, tmp_path, server, models=SETTINGS, context=settings)
     await talked(session, server)
     server.plays(chat("The boiler needs valve V-77 in March."))
-    assert "The summary is by openai:writer" in await compact(session, "/compact the boiler --yes")
+    assert "Summary written by openai:writer" in await compact(session, "/compact the boiler --yes")
     wrote = asked(server)[-1].json
     assert wrote["model"] == "writer" and "most detail: the boiler" in wrote["messages"][0]["content"]
     await session.close()

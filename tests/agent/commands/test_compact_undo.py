@@ -36,17 +36,17 @@ async def test_the_next_request_begins_with_the_last_one_again(
     for number in range(6):
         await turn(session, f"Question {number}")
     before = asked(server)[-1].json["messages"]
-    assert "Checked before:" in await compact(session)
+    assert "Checked that" in await compact(session)
     conversation = session.conversation
     await session.close()
     assert conversation is not None
     session = open_session(workspace, tmp_path, server, models=SETTINGS)
     await session.resume(conversation.id)
     undone = await COMPACT.run(session, "--undo")
-    assert isinstance(undone, TextResult) and undone.markdown.startswith("The compaction is undone: ")
+    assert isinstance(undone, TextResult) and undone.markdown.startswith("Compaction undone: ")
     await turn(session, "And now?")
     assert asked(server)[-1].json["messages"][: len(before)] == before
-    with pytest.raises(Misuse, match="No older turns left"):
+    with pytest.raises(Misuse, match="No turns of this branch were archived"):
         await COMPACT.run(session, "--undo")
     await session.close()
 

@@ -38,7 +38,7 @@ async def test_where_only_the_persons_own_words_remain(session: Session, server:
     server.answers_all(lambda _: chat("Ok."))
     await turn(session, OWN)
     said = await _compact(session)
-    assert "are your own words, which are not shortened" in said and "fits" not in said
+    assert "are your own messages, which are not shortened" in said and "fits" not in said
 
 
 async def test_where_every_turn_has_left(session: Session, server: Loopback) -> None:
@@ -46,14 +46,14 @@ async def test_where_every_turn_has_left(session: Session, server: Loopback) -> 
     await turn(session, "Where is the boiler? I keep asking.")
     assert "left for" in await _compact(session)
     said = await _compact(session)
-    assert "every turn has left" in said and "with your own words, which stay as they are" in said
+    assert "Everything is archived already" in said and "including your own messages, which are not shortened" in said
 
 
 async def test_where_a_summary_would_be_as_long(session: Session, server: Loopback) -> None:
     server.answers_all(lambda _: chat("It is in the cellar, beside the meter. " * 7))
     await turn(session, "Where?")
     said = await _compact(session)
-    assert "the turn in view takes" in said and "its summary would take as much" in said
+    assert "the turn takes" in said and "its summary would take as many" in said
 
 
 async def test_while_an_answer_is_written(session: Session, server: Loopback) -> None:

@@ -129,7 +129,7 @@ async def test_a_file_is_archived_and_a_short_conversation_needs_none(
     )
     assert pages == [0, 0, 1]  # looked over, drawn, proven
     await say(session, "hello")
-    assert "would take as much" in said(await registry.run(session, "/archive"))
+    assert "would take as many" in said(await registry.run(session, "/archive"))
     assert isinstance(await registry.run(session, "/archive nowhere.txt"), CommandFailed)
 
 

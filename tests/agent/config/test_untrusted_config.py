@@ -60,4 +60,4 @@ def test_a_link_out_of_the_workspace_is_not_followed(workspace: Workspace, tmp_p
     (tmp_path / "elsewhere.yaml").write_text("aws_secret: x\n")
     workspace.state.mkdir(parents=True, exist_ok=True)
     workspace.config.symlink_to(tmp_path / "elsewhere.yaml")
-    assert "leads out of the workspace" in problem(workspace, tmp_path)
+    assert "a place outside the workspace" in problem(workspace, tmp_path)

@@ -31,7 +31,7 @@ def test_a_long_wait_is_told_once_and_not_in_the_data(
 
 def test_a_short_wait_is_not_told(run: Run, slow: Loopback) -> None:
     said = run("--model", f"openai:m@{slow.address}/v1", "-p", "hi")
-    assert "No word" not in said.err
+    assert "No response" not in said.err
 
 
 def test_a_long_wait_tells_what_the_server_reported(run: Run, slow: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -91,7 +91,7 @@ def test_a_call_that_a_lost_connection_cuts_is_not_shown_and_a_line_says_so(run:
         server.plays(stream(*[data(delta(content=char)) for char in 'I look.\n{"name": "read_file", "argu']))
         told = run("--model", server.spec, "-p", "When is the deadline?", "--json")
     assert told.status == 1 and "read_file" not in told.out
-    assert told.json["error"]["message"].endswith("It broke off within a tool call: no tool ran.")
+    assert told.json["error"]["message"].endswith("The answer was cut off inside a tool call. No tool was run.")
 
 
 def test_an_echo_of_the_prompt_gets_a_readable_correction(run: Run, project: Path) -> None:

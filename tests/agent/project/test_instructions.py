@@ -121,7 +121,7 @@ async def test_files_that_cannot_be_read_are_a_sentence(
     (project / "src" / "CLAUDE.md").chmod(0)
     session = opened(project / "src")
     told = warnings(await sent(session, server))
-    reasons = ("leads out of the project", "it is a folder", "not UTF-8", "larger than 500,000", "leads back to itself")
+    reasons = ("leads out of the project", "it is a folder", "not UTF-8", "larger than 500,000", "a link to itself")
     for reason in (*reasons, *(["cannot be read"] if os.name == "posix" and os.geteuid() else [])):
         assert reason in told
     assert "OUTSIDE" not in opening(server)
@@ -160,7 +160,7 @@ async def test_at_most_8000_tokens_or_a_share_of_the_window_the_rest_named(
     text = opening(server)
     assert "Near rule 0." in text and "Far rule" not in text
     assert f"the rest of {project / 'src' / 'AGENTS.md'} did not fit" in text
-    assert f"There was no room for {project / 'AGENTS.md'}." in text
+    assert f"No room for {project / 'AGENTS.md'}." in text
     layer = session.report.layers[1] if session.report else None
     assert (
         layer and sum(s.tokens for s in layer.sources if "rule" in text and str(project) in s.name) <= most + 10

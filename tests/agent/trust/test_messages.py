@@ -34,7 +34,7 @@ def test_hints_name_the_folder(cloned: Path, bare: Run) -> None:
     later.write_text(skill.read_text().replace("theirs", "later"))
     notices = shelf.refresh()
     session.close()
-    assert any(f"`palimpsest trust {cloned}` allows it" in str(notice) for notice in notices)
+    assert any(f"`palimpsest trust {cloned}`" in str(notice) for notice in notices)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need a right there")

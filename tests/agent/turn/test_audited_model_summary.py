@@ -52,7 +52,7 @@ async def test_what_the_model_left_out_is_found_by_one_search(
 ) -> None:
     session = opened(workspace, tmp_path, server, writer)
     receipt = only(await until_it_compacts(session, server), Compacted).receipt
-    assert "The summary is by openai:writer" in receipt.text and receipt.audited > 0 and receipt.carried == 0
+    assert "Summary written by openai:writer" in receipt.text and receipt.audited > 0 and receipt.carried == 0
     assert BUILD not in session.memory.passage(session.memory.cold.entry(receipt.summary_seq)).text
     assert any(BUILD in hit.snippet for hit in session.memory.search.query(Query(text=BUILD)).hits)
     await session.close()
@@ -64,7 +64,7 @@ async def test_what_no_search_has_is_carried_word_for_word(
     session = opened(workspace, tmp_path, server, writer)
     forget_the_index(session, monkeypatch)
     receipt = only(await until_it_compacts(session, server), Compacted).receipt
-    assert "The summary is by openai:writer" in receipt.text and receipt.carried >= 1
+    assert "Summary written by openai:writer" in receipt.text and receipt.carried >= 1
     (summary,) = [m["content"] for m in asked(server)[-1].json["messages"] if "palimpsest-summary" in m["content"]]
     assert f"{projection.KEPT_HEADING}\n" in summary and BUILD in summary
     await session.close()

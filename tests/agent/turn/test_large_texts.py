@@ -66,7 +66,7 @@ async def test_a_file_too_large_is_archived_and_the_message_says_which_lines_wen
     events = await turn(session, QUESTION, file())
     assert [event.names for event in events if isinstance(event, Archiving)] == [("report.txt",)]
     (said,) = notices(events)
-    match = re.fullmatch(r"report\.txt: lines 1–(\d+) of 1,200 in view, all recallable \(#1\)\.", said)
+    match = re.fullmatch(r"report\.txt: lines 1–(\d+) of 1,200 sent, all recallable \(#1\)\.", said)
     assert match is not None
     last = int(match[1])
     assert LINES[last - 1] in sent(server) and LINES[last] not in sent(server)
@@ -99,7 +99,7 @@ async def test_a_pasted_text_too_large_leaves_its_line_count_in_the_message(sess
     (message,) = [entry for entry in await session.branch.history() if entry.role.value == "user"]
     assert re.fullmatch(rf"{re.escape(QUESTION)}\n\n\[Pasted text \S+ \S+ · 1,200 lines\]", message.text or "")
     assert await archived(session) == [TEXT]
-    assert "in view, all recallable (#1)" in notices(events)[0]
+    assert "sent, all recallable (#1)" in notices(events)[0]
     (recall,) = [event for event in events if isinstance(event, Recall)]
     assert any(LINES[899] in span.text for span in recall.recalled)
 
@@ -178,7 +178,7 @@ async def test_a_file_that_cannot_be_archived_goes_with_its_beginning(
     server.plays(chat("Ok."))
     trouble, said = notices(await turn(session, QUESTION, file()))
     assert trouble == "report.txt could not be archived: No space left on device"
-    assert said.endswith("of 1,200 in view, the rest does not go along.")
+    assert said.endswith("of 1,200 sent, the rest is not sent.")
     assert LINES[0] in sent(server)
 
 

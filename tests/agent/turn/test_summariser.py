@@ -280,7 +280,7 @@ async def test_a_turn_has_the_summary_written_and_shows_and_records_its_cost(
     writer.plays(chat("The boiler's valve is by the window. Its pressure is 1.4 bar.", prompt_tokens=1204))
     seen = await until_it_compacts(talk, server)
     (receipt,) = [event.receipt for event in seen if isinstance(event, Compacted)]
-    assert f"The summary is by openai:writer@{writer.address}/v1, 1,204 + 1 tokens." in receipt.text
+    assert f"Summary written by openai:writer@{writer.address}/v1, 1,204 + 1 tokens." in receipt.text
     assert any(isinstance(event, Summarising) for event in seen) and isinstance(seen[-1], AnswerStored)
     stored = talk.memory.cold.entry(receipt.summary_seq)
     assert "The boiler's valve is by the window. Its pressure is 1.4 bar." in (stored.text or "")
@@ -298,7 +298,7 @@ async def test_a_turn_goes_on_with_the_extract_and_a_notice(
     writer.plays(chat("It costs €999."))
     seen = await until_it_compacts(talk, server)
     (receipt,) = [event.receipt for event in seen if isinstance(event, Compacted)]
-    assert "The summary is by" not in receipt.text
+    assert "Summary written by" not in receipt.text
     warnings = [event.text for event in seen if isinstance(event, Notice)]
     assert len([text for text in warnings if "extracted sentences" in text]) == 1
     assert isinstance(seen[-1], AnswerStored)
@@ -346,7 +346,7 @@ async def test_archive_has_the_summary_written_too_and_can_be_stopped(
     writer.plays(chat("The boiler's valve is by the window."))
     receipt = await talk.compaction.run(label="Boiler")
     assert receipt is not None and receipt.archived == "Boiler"
-    assert "The summary is by openai:writer" in receipt.text and not receipt.warning
+    assert "Summary written by openai:writer" in receipt.text and not receipt.warning
 
 
 async def test_the_archive_command_says_why_the_summary_is_an_extract(

@@ -116,7 +116,7 @@ async def test_compressed_memory_where_there_is_none_is_none_and_is_said(
         await switch(session, "read_compressed on")
         seen = await say(session, server, "Where is the brass key of the observatory?")
         assert "brick" not in sent(server)
-        assert "There is no summary of this conversation yet" in told(seen)
+        assert "This conversation has no summary yet" in told(seen)
     finally:
         await session.close()
 

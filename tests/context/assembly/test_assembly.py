@@ -157,7 +157,7 @@ def test_a_message_larger_than_the_window_is_told_with_figures(small_talk: Talk)
         small_talk.preview("word " * 5000)
     error = caught.value
     assert "5,0" in error.message and "2,048" in error.message and "512" in error.message
-    assert "It is kept" in error.hint and "horten" not in error.hint
+    assert "The message is saved" in error.hint and "horten" not in error.hint
 
 
 def test_a_large_attachment_is_cut_and_says_so(small_talk: Talk) -> None:
@@ -168,7 +168,7 @@ def test_a_large_attachment_is_cut_and_says_so(small_talk: Talk) -> None:
     assert shown[0] == "line 0 of a long report"
     assert f"… (lines 1–{len(shown)} of 2,000; the rest is not in this request)" in lines
     (notice,) = assembled.notices
-    assert str(notice) == f"report.txt: lines 1–{len(shown)} of 2,000 in view, the rest does not go along."
+    assert str(notice) == f"report.txt: lines 1–{len(shown)} of 2,000 sent, the rest is not sent."
     (dropped,) = assembled.report.layers[3].dropped
     assert dropped.name == "attachment report.txt" and dropped.tokens > 5000
 

@@ -38,7 +38,7 @@ def test_at_the_high_water_older_turns_leave_down_to_the_low(small_talk: Talk) -
     assert receipt.entries == 2 * receipt.turns > 0 and receipt.pages >= 1
     for figure in (f"{receipt.tokens_before:,}", f"{receipt.tokens_after:,}", f"{receipt.entries} entries"):
         assert figure in receipt.text
-    assert f"The whole request: {receipt.tokens_before:,} → {receipt.tokens_after:,} tokens." in receipt.text
+    assert f"Request: {receipt.tokens_before:,} → {receipt.tokens_after:,} tokens." in receipt.text
     assert small_talk.memory.vault.archives()[-1].label == receipt.archived
 
 
@@ -164,7 +164,7 @@ def test_a_turn_whose_last_result_alone_is_too_large_is_told(small_talk: Talk) -
 
     small_talk.send("Look.", None)
     small_talk.call_tool("call_1", "word " * 4000)
-    with pytest.raises(RequestTooLarge, match="the tools gave"):
+    with pytest.raises(RequestTooLarge, match="The tool results are"):
         small_talk.go_on()
 
 

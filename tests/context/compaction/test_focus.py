@@ -78,7 +78,7 @@ def test_nothing_about_the_focus_is_said(talk: Talk) -> None:
     fill(talk, 20)
     receipt = talk.compact("zeppelins")
     assert receipt is not None and receipt.focus_lines == 0
-    assert "Nothing in those turns is about “zeppelins”." in receipt.text
+    assert "These turns do not mention “zeppelins”." in receipt.text
 
 
 def test_a_summary_that_replaces_one_keeps_its_focus(small_talk: Talk) -> None:

@@ -56,7 +56,7 @@ def test_a_compaction_that_was_asked_for_is_undone_to_the_byte(talk: Talk) -> No
     assert talk.compact() is not None
     assert sent_part(next_request(talk)) != sent_part(before)
     text = undo(talk)
-    assert "older turns are in view again" in text
+    assert "older turns are back in the context" in text
     assert sent_part(next_request(talk)) == sent_part(before)
     talk.reopen()
     assert sent_part(next_request(talk)) == sent_part(before)
@@ -86,7 +86,7 @@ def test_an_automatic_compaction_is_undone_after_messages_were_sent(roomy_talk: 
     last = sent[-1]
     roomy_talk.send("What came after?", "This.")
     text = undo(roomy_talk)
-    assert "What was said since (3 messages) follows them." in text
+    assert "The 3 messages since then follow them." in text
     after = next_request(roomy_talk)
     assert begins_with(after, last)
     texts = [message.text for message in after.messages]
@@ -104,7 +104,7 @@ def test_compactions_are_undone_one_after_the_other(talk: Talk) -> None:
     assert sent_part(next_request(talk)) == sent_part(second)
     undo(talk)
     assert begins_with(next_request(talk), sent_part(first))
-    with pytest.raises(Misuse, match="No older turns left"):
+    with pytest.raises(Misuse, match="No turns of this branch were archived"):
         undo(talk)
 
 

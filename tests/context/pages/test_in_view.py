@@ -258,7 +258,7 @@ def test_the_receipt_tells_of_pages_in_view(seeing: Talk) -> None:
     assert assembled is not None and assembled.report.pages is not None
     assert receipt.pages_in_view == assembled.report.pages.count
     assert receipt.page_tokens == assembled.report.pages.tokens
-    assert f"{receipt.stands_for:,} tokens of the past" in receipt.text
+    assert f"{receipt.stands_for:,} tokens of the archived turns" in receipt.text
     assert abs(assembled.report.total_tokens - receipt.tokens_after) <= 16
 
 

@@ -85,7 +85,7 @@ def test_a_search_that_is_not_ready_in_time_is_told_of_and_left_out(talk: Talk) 
     found = assembled(talk, QUESTION, begun(talk, QUESTION))  # nobody runs it
     assert found.recalled == ()
     assert [notice.level for notice in found.notices] == ["warning"]
-    assert "not ready in time" in str(found.notices[0])
+    assert "took too long" in str(found.notices[0])
 
 
 def test_what_is_ended_is_waited_for_no_longer_and_told_of_nowhere(talk: Talk) -> None:

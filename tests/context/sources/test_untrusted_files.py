@@ -50,7 +50,7 @@ def test_a_link_out_of_the_workspace_is_refused_and_not_sent(
         workspace.system_yaml.write_text("broken: [")
     head, said = look(workspace, clock)
     assert SECRET not in head
-    assert "last-good" in name or "leads out of the workspace" in said
+    assert "last-good" in name or "a place outside the workspace" in said
 
 
 def test_a_link_within_the_workspace_is_followed(workspace: Workspace, clock: FakeClock) -> None:
@@ -88,4 +88,4 @@ def test_a_skill_that_cannot_be_used_is_left_out_with_a_notice(
     (workspace.skills / "s" / "SKILL.md").write_text(f"---\n{front}\n---\nbody")
     head, said = look(workspace, clock)
     assert "body" not in head
-    assert "the skill is left out" in said
+    assert "the skill is ignored" in said

@@ -63,8 +63,8 @@ def test_past_the_working_set_all_but_the_newest_results_become_a_line_each(work
     receipt = now.reduction
     assert receipt is not None and now.epoch_changed == REDUCED
     assert receipt.tokens_after == now.report.total_tokens < receipt.tokens_before > 16_000
-    assert f"{receipt.tokens_before:,} → {receipt.tokens_after:,} tokens in the request: " in receipt.text
-    assert f"{len(shown) - KEPT_RESULTS - 1} old tool results are a line each now." in receipt.text
+    assert f"Request: {receipt.tokens_before:,} → {receipt.tokens_after:,} tokens. " in receipt.text
+    assert f"{len(shown) - KEPT_RESULTS - 1} old tool results were cut to one line each." in receipt.text
     assert len(receipt.reductions) == len(shown) - KEPT_RESULTS - 1
     assert working.receipts == []
 

@@ -170,14 +170,14 @@ async def test_a_first_word_that_never_comes(loopback: Loopback, hasty: ModelSet
     loopback.plays([Stall()])
     quick = ModelSettings(first_byte_timeout=0.2)
     failed = failure(await events_of(f"openai:scripted@{loopback.address}", quick))
-    assert (failed.code, failed.title) == ("timed_out", "No word came")
+    assert (failed.code, failed.title) == ("timed_out", "No response")
     assert loopback.client_left.wait(2), "the connection was left open"
 
 
 async def test_a_stream_that_never_begins_is_not_asked_for_again(loopback: Loopback) -> None:
     loopback.answers_all(lambda _: stream(Stall()))
     failed = failure(await events_of(f"openai:scripted@{loopback.address}", ModelSettings(first_byte_timeout=0.2)))
-    assert failed.title == "No word came"
+    assert failed.title == "No response"
     assert len(loopback.posts) == 1
 
 
@@ -185,7 +185,7 @@ async def test_a_stream_that_stands_still(loopback: Loopback, hasty: ModelSettin
     loopback.plays(stream(data(delta(content="Once ")), Stall()))
     events = await events_of(f"openai:scripted@{loopback.address}", hasty)
     assert words(events) == "Once "
-    assert failure(events).title == "The answer stood still"
+    assert failure(events).title == "The answer stalled"
     assert loopback.client_left.wait(2)
     assert len(loopback.posts) == 1
 
@@ -251,7 +251,7 @@ async def test_a_server_that_asks_for_a_long_wait_is_taken_at_its_word(
 ) -> None:
     loopback.answers_all(lambda _: json_reply(openai_error("slow"), status=429, headers={"retry-after": "3600"}))
     failed = failure(await events_of(f"openai:scripted@{loopback.address}", hasty))
-    assert failed.message.endswith("takes no more requests for now: slow. It asks to wait 3600 s.")
+    assert failed.message.endswith("is not accepting requests right now: slow. It asks to wait 3600 s.")
     assert len(loopback.posts) == 1
 
 

@@ -77,7 +77,7 @@ def test_a_text_too_long_is_not_asked_for_again(loopback: Loopback, opened: Open
 
 def test_batches_of_different_lengths_are_refused(loopback: Loopback, opened: Opened) -> None:
     loopback.answers_all(lambda request: vectors([1.0] * len(request.json["input"][0])))
-    with pytest.raises(EmbedError, match="now fewer numbers"):
+    with pytest.raises(EmbedError, match="changing lengths"):
         opened(f"openai:m@{loopback.address}/v1", batch=1).embed(["ab", "abc"])
 
 
@@ -117,22 +117,22 @@ def test_nothing_is_asked_for_nothing(loopback: Loopback, opened: Opened) -> Non
 # ── what goes wrong ──
 
 BAD: dict[str, tuple[Reply, str]] = {
-    "no json": (http(b"<html>hello</html>"), "no JSON"),
-    "other json": (json_reply({"choices": []}), "holds no vectors"),
+    "no json": (http(b"<html>hello</html>"), "is not JSON"),
+    "other json": (json_reply({"choices": []}), "without vectors"),
     "an error in a 200": (json_reply({"error": {"message": "loading failed"}}), "loading failed"),
     "too few": (vectors([1.0]), "1 vectors for 2 texts"),
     "different lengths": (vectors([1.0], [1.0, 2.0]), "different lengths"),
     "empty": (vectors([], []), "different lengths"),
-    "twice the same number": (vectors([1.0], [2.0], indices=[0, 0]), "which text is whose"),
+    "twice the same number": (vectors([1.0], [2.0], indices=[0, 0]), "ambiguously"),
     "null": (http(b'{"data":[{"embedding":[null,1],"index":0},{"embedding":[1,1],"index":1}]}'), "null"),
     "not finite": (
         http(b'{"data":[{"embedding":[1e999,1],"index":0},{"embedding":[1,1],"index":1}]}'),
-        "holds no vectors",
+        "without vectors",
     ),
-    "huge": (vectors([1e308, 1e308], [1.0, 1.0]), "NaN or infinite"),
+    "huge": (vectors([1e308, 1e308], [1.0, 1.0]), "NaN or infinity"),
     "zeros": (vectors([0.0, 0.0], [1.0, 1.0]), "zeros"),
     "base64": (vectors("AACAPw==", "AACAPw=="), "base64"),
-    "words": (vectors(["a"], ["b"]), "holds no vectors"),
+    "words": (vectors(["a"], ["b"]), "without vectors"),
 }
 
 
@@ -190,7 +190,7 @@ def test_a_question_is_asked_once_and_briefly(loopback: Loopback, opened: Opened
 
 
 def test_no_server_is_a_sentence(opened: Opened) -> None:
-    with pytest.raises(EmbedError, match="no server at") as caught:
+    with pytest.raises(EmbedError, match="No server is running at") as caught:
         opened("openai:m@http://127.0.0.1:9/v1").embed(["a"], query=True)
     assert caught.value.passing
     assert "/model" not in caught.value.hint

@@ -142,7 +142,7 @@ def test_it_lives_on_the_mlx_thread(make, monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_text_that_is_cut_off_says_so(make) -> None:
     found = DeepSeek(str(make(REPLY)), most=4).read(PAGE)
     assert found.text == "The ferry leaves at"
-    assert found.warnings == ("The text was cut off at 4 tokens: the picture holds more.",)
+    assert found.warnings == ("The text was cut off at 4 tokens: the image contains more.",)
 
 
 def test_an_endless_repetition_is_stopped_and_told(make) -> None:
@@ -154,7 +154,7 @@ def test_an_endless_repetition_is_stopped_and_told(make) -> None:
 
 def test_random_weights_end_too(make) -> None:
     found = DeepSeek(str(make(None)), most=24).read(PAGE)
-    assert found.warnings == ("The text was cut off at 24 tokens: the picture holds more.",) or len(found.text) < 200
+    assert found.warnings == ("The text was cut off at 24 tokens: the image contains more.",) or len(found.text) < 200
 
 
 def test_whoever_leaves_stops_the_model(make, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -142,7 +142,7 @@ async def test_a_defect_in_a_turn_is_told_and_the_chat_goes_on(open_chat: Any) -
 
 
 async def test_receipts_and_notices_are_quiet_lines(open_chat: Any) -> None:
-    receipt = CompactionReceipt(text="4 older turns left for the archive: 5,120 → 1,900 tokens, 2 pages.", entries=8)
+    receipt = CompactionReceipt(text="Archived 4 older turns on 2 pages. Request: 5,120 → 1,900 tokens.", entries=8)
     events = [Notice("info", "AGENTS.md was read again."), Compacted(receipt), *answer("Yes.")]
     async with open_chat(answers=lambda _: events) as chat:
         await chat.say("go")
@@ -266,9 +266,9 @@ async def test_ctrl_c_stops_the_answer_and_leaves_only_where_nothing_goes_on(ope
         await chat.press("ctrl+c")
         await chat.until(lambda: "stopped" in chat.text)
         await chat.quiet()
-        assert "again leaves" not in chat.seen[-1]
+        assert "again quits" not in chat.seen[-1]
         await chat.press("ctrl+c")
-        await chat.until(lambda: chat.seen[-1].endswith("Ctrl+C again leaves"))
+        await chat.until(lambda: chat.seen[-1].endswith("Ctrl+C again quits"))
         assert not chat.session.closed and not chat.screen.is_leaving
         await chat.press("ctrl+c")
         await chat.until(lambda: chat.session.closed)

@@ -85,7 +85,7 @@ async def test_it_finds_as_one_types_in_the_whole_conversation(open_chat: Any, s
         await counted(chat, "1 of 4")
         await chat.press("shift+f3")
         await counted(chat, "4 of 4")
-        assert "▸ found here" not in chat.text
+        assert "▸ match" not in chat.text
 
 
 async def test_esc_returns_to_where_one_was_and_tab_stays(open_chat: Any, session: Session) -> None:
@@ -195,7 +195,7 @@ async def test_while_an_answer_comes_one_finds_far_above_and_returns(open_chat: 
         await find(chat, "boiler")
         await counted(chat, "1 of 1")
         assert "The boiler is serviced in May" in seen(chat)
-        assert "what is between is left out" in chat.text
+        assert "the messages in between are not shown" in chat.text
         hold.set()
         await counted(chat, "1 of 3")
         assert "The boiler is serviced in May" in seen(chat)  # the answer does not take the view along
@@ -203,7 +203,7 @@ async def test_while_an_answer_comes_one_finds_far_above_and_returns(open_chat: 
         await counted(chat, "2 of 3")
         assert "first words of a boiler" in seen(chat)
         await chat.press("escape")
-        await chat.until(lambda: "what is between" not in chat.text and "Remark number 399" in chat.text)
+        await chat.until(lambda: "the messages in between" not in chat.text and "Remark number 399" in chat.text)
         more.set()
         await chat.quiet()
         assert "◆ The first words of a boiler. And the boiler's rest." in chat.text

@@ -132,7 +132,7 @@ async def test_a_compaction_that_was_stopped_is_in_no_figure(
 
             monkeypatch.setattr(session.context, "assemble", held_up)
             await chat.say("hi again 你好")
-            await chat.until(lambda: "thinking back" in chat.seen[-1])
+            await chat.until(lambda: "searching memory" in chat.seen[-1])
             await chat.press("escape")
             goes_on.set()
             await chat.quiet()

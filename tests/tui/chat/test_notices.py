@@ -117,7 +117,7 @@ async def test_archived_turns_are_told_once(open_chat: Any) -> None:
 
 
 async def test_reduced_results_are_told_as_an_archiving_is(open_chat: Any) -> None:
-    text = "20,000 → 8,000 tokens in the request: 7 old tool results are a line each now. All of it can be recalled."
+    text = "Request: 20,000 → 8,000 tokens. 7 old tool results were cut to one line each. All of it can be recalled."
     reduced = ResultsReduced(ReductionReceipt(text, 20_000, 8_000, (Reduction("e_1", "read_file", 4_000, 60),)))
     async with open_chat(answers=lambda _: [reduced, *answer("Yes.")]) as chat:
         await chat.say("go")
@@ -144,7 +144,7 @@ def test_every_reason_of_the_context_has_plain_words() -> None:
 async def test_ctrl_c_asks_in_the_status_bar_and_covers_nothing(open_chat: Any) -> None:
     async with open_chat() as chat:
         await chat.press("ctrl+c")
-        assert chat.seen[-1].endswith("Ctrl+C again leaves")
+        assert chat.seen[-1].endswith("Ctrl+C again quits")
         assert sum("Ctrl+C" in line for line in chat.seen) == 1
         assert any("Ask, or / for commands" in line for line in chat.seen)
         await chat.type("x")
@@ -247,7 +247,7 @@ async def test_a_rewind_to_the_first_message_leaves_its_notice_and_its_text(
         await chat.quiet()
         shown = [line.strip() for line in chat.lines if line.strip()]
         assert shown[0] == "The conversation is rewound: 你好 🎉 is in the prompt."
-        assert " ".join(shown[1:]) == "The branch is stored when you send it. Esc takes it back."
+        assert " ".join(shown[1:]) == "The branch is created when you send the message. Esc cancels it."
         assert chat.screen.prompt.text == "你好 🎉"
         assert any(line.strip() == "❯ 你好 🎉" for line in chat.seen)
         await chat.until(lambda: "context 20.0 %" in chat.seen[-1])

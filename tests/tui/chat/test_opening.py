@@ -105,7 +105,7 @@ async def test_a_draft_does_not_get_between_what_is_typed_since(workspace: Works
         await pilot.press("g", "o", "enter")  # sent: the prompt is empty when the draft comes
         gate.set()
         async with asyncio.timeout(5):
-            while "A draft of this conversation is kept" not in "\n".join(displayed_lines(app)):
+            while "This conversation has a saved draft" not in "\n".join(displayed_lines(app)):
                 await asyncio.sleep(0.01)
         assert app.chat.prompt.text == ""
         await pilot.press("up", "up")

@@ -11,7 +11,7 @@ from foundation.paths import Workspace
 from memory.errors import StoreFull
 from tests.tui.fakes import FakeSession
 
-NOT_KEPT = "The draft could not be kept: Read-only file system."
+NOT_KEPT = "The draft could not be saved: Read-only file system."
 
 
 def refuse(*_: object, **__: object) -> None:
@@ -106,7 +106,7 @@ async def test_a_command_that_the_disk_refuses_is_no_defect(open_chat: Any, monk
     async with open_chat() as chat:
         await chat.say("/status")
         await chat.quiet()
-        assert "The disk refused" in chat.text
+        assert "The disk cannot be written" in chat.text
         assert "Read-only file system: c_1.md." in chat.text
         assert "A defect" not in chat.text
 

@@ -119,9 +119,9 @@ async def test_what_waits_says_what_will_happen_to_it(open_chat: Any, session: S
         await screen.insert("and then")
         await screen.press("enter")
         await steer(screen, "only green ones")
-        assert any("steers at the next step: only green ones" in line for line in screen.seen)
-        assert any("waits: and then" in line for line in screen.seen)
-        assert any("↑ edits the last one · Ctrl+S sends what waits now" in line for line in screen.seen)
+        assert any("sent at the next step: only green ones" in line for line in screen.seen)
+        assert any("queued: and then" in line for line in screen.seen)
+        assert any("↑ edits the last one · Ctrl+S sends the queue now" in line for line in screen.seen)
         await screen.press("escape")
 
 
@@ -225,7 +225,7 @@ async def test_a_note_is_kept_while_an_answer_is_written(
         await screen.press("enter")
         notes = session.workspace.root / "MEMORY.md"
         await screen.until(lambda: notes.exists() and "The tea is green" in notes.read_text("utf-8"))
-        await screen.until(lambda: "Remembered in MEMORY.md" in screen.text)
+        await screen.until(lambda: "Saved to MEMORY.md" in screen.text)
         assert screen.screen.queue.busy
         await screen.until(lambda: "tea is black." in screen.text)  # the sentence is not torn
         await screen.press("escape")
@@ -276,7 +276,7 @@ async def test_escape_stops_the_answer_first_and_then_the_command(
             await screen.insert(line)
             await screen.press("enter")
         await screen.until(lambda: "Ctrl+C stops it" in screen.text)
-        assert "waits for the command above" in screen.text
+        assert "waiting for the command above" in screen.text
         await screen.press("escape")
         await screen.until(lambda: not screen.screen.queue.busy)
         assert screen.screen.controller.shell.is_running
@@ -284,7 +284,7 @@ async def test_escape_stops_the_answer_first_and_then_the_command(
         await screen.press("escape")
         await screen.until(lambda: not screen.screen.controller.shell.is_running)
         assert "stopped by the user" in screen.text
-        assert "stopped before it began" in screen.text
+        assert "cancelled before it started" in screen.text
 
 
 async def test_a_command_that_waits_says_for_what_and_how_to_have_it_now(
@@ -294,8 +294,8 @@ async def test_a_command_that_waits_says_for_what_and_how_to_have_it_now(
     async with open_chat(session=session) as screen:
         await begun(screen, "Which tea?", "Black tea")
         await screen.say("/branch")
-        assert any("waits for the answer's end: /branch" in line for line in screen.seen)
-        assert any("↑ takes it back · Esc stops the answer" in line for line in screen.seen)
+        assert any("queued until the answer ends: /branch" in line for line in screen.seen)
+        assert any("↑ edits it · Esc stops the answer" in line for line in screen.seen)
         await screen.press("escape")
         await screen.quiet()
         assert screen.screen.prompt.text.strip() == "/branch"
@@ -340,7 +340,7 @@ async def test_after_a_stop_a_command_and_a_message_are_never_one_prompt(
         await screen.quiet()
         prompt = screen.screen.prompt
         assert prompt.text == shown
-        assert any("↑ brings them one by one" in line for line in screen.seen) == bool(others)
+        assert any("↑ restores them one by one" in line for line in screen.seen) == bool(others)
         for text in others:
             prompt.move_cursor((0, 0))
             await screen.press("up")

@@ -39,21 +39,21 @@ async def test_the_answer_after_a_tool_call_has_its_mark(open_chat: Any) -> None
 
 async def test_that_it_is_kept_is_said_once(open_chat: Any) -> None:
     async with open_chat() as chat:
-        view_of(chat).write(TurnFailed("cut_off", "It broke off", "Gone.", f"{KEPT} Send again.", "e_2", "North"))
+        view_of(chat).write(TurnFailed("cut_off", "Cut off", "Gone.", f"{KEPT} Send again.", "e_2", "North"))
         await chat.pilot.pause()
-        assert chat.text.count("is kept") == 1
+        assert chat.text.count("is saved") == 1
         view_of(chat).write(TurnFailed("x", "It failed", "Gone.", "Send again.", "e_2", "North"))
         await chat.pilot.pause()
-        assert chat.text.count("is kept") == 2
+        assert chat.text.count("is saved") == 2
 
 
 async def test_the_welcome_names_the_model_that_was_chosen(open_chat: Any) -> None:
     async with open_chat(answers=lambda text: answer("Yes.")) as chat:
-        assert "offline: it quotes" in chat.text
+        assert "offline: quotes" in chat.text
         await chat.session.use_model("openai:qwen3")
         await chat.screen.controller.show_conversation()
         await chat.pilot.pause()
-        assert "offline: it quotes" not in chat.text
+        assert "offline: quotes" not in chat.text
         assert any("model" in line and "openai:qwen3" in line for line in chat.lines)
 
 

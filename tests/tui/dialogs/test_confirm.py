@@ -40,7 +40,7 @@ async def test_it_says_what_leaves_what_stays_and_what_that_saves(open_chat: Any
         assert "4 newer turns, and a summary of at most 400 tokens" in text
         assert "9,800 → 4,330 tokens, about 5,470 fewer" in text
         assert "Spring [plans]" in text
-        assert "Enter does it · Esc leaves all as it is" in text
+        assert "Enter confirms · Esc cancels" in text
 
 
 async def test_escape_leaves_all_as_it_is(open_chat: Any) -> None:
@@ -48,7 +48,7 @@ async def test_escape_leaves_all_as_it_is(open_chat: Any) -> None:
         await asked(chat)
         await chat.press("escape")
         await chat.quiet()
-        assert chat.lines[-1] == "  left as it is"
+        assert chat.lines[-1] == "  cancelled"
         assert chat.session.archived == ""
 
 
@@ -62,7 +62,7 @@ async def test_enter_does_it_page_by_page_and_shows_the_receipt(open_chat: Any) 
             await chat.until(lambda page=page: f"page {page} of about 3 · Esc cancels" in chat.seen[-1])
         chat.session.gate.release()
         await chat.quiet()
-        assert "12 older turns (24 entries) left for 3 pages of the archive" in chat.text
+        assert "Archived 12 older turns (24 entries) on 3 pages" in chat.text
         assert "3 pages, read back and verified" in chat.text
         assert "They are archived as “Spring”." in " ".join(chat.text.split())
         assert "archiving" not in chat.seen[-1]
@@ -77,7 +77,7 @@ async def test_enter_forgets_nothing_and_y_does(open_chat: Any, workspace: Works
             await asked(chat, "/forget zqbluefin")
             await chat.press("enter", "enter")
             assert isinstance(chat.app.screen, YesScreen) and "zqbluefin" in notes.read_text(encoding="utf-8")
-            assert "y does it · Esc leaves all as it is" in seen(chat)
+            assert "y confirms · Esc cancels" in seen(chat)
             await chat.press("y")
             await chat.until(lambda: "zqbluefin" not in notes.read_text(encoding="utf-8"))
             await chat.quiet()
@@ -129,7 +129,7 @@ async def test_there_may_be_nothing_to_archive(open_chat: Any) -> None:
     async with open_chat(session=nothing) as chat:
         await chat.say("/archive")
         await chat.quiet()
-        assert "There is nothing to archive yet" in chat.text
+        assert "There is nothing to archive" in chat.text
 
 
 async def test_what_is_typed_while_it_asks_to_go_on_is_shown_and_goes_to_the_prompt(open_chat: Any) -> None:
@@ -141,7 +141,7 @@ async def test_what_is_typed_while_it_asks_to_go_on_is_shown_and_goes_to_the_pro
         await chat.say("go")
         await chat.until(lambda: isinstance(chat.app.screen, GoOnScreen))
         await chat.pilot.press("n", "o", "w", "space", "茶")
-        await chat.until(lambda: "typed, for the prompt: now 茶" in seen(chat))
+        await chat.until(lambda: "saved for the prompt: now 茶" in seen(chat))
         await chat.press("ctrl+t")
         await chat.quiet()
         assert chat.screen.prompt.text == "now 茶"

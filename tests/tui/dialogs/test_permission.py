@@ -142,7 +142,7 @@ async def test_a_mode_that_is_changed_at_a_tall_question_is_told_in_it(open_chat
         await chat.say("go")
         await chat.until(lambda: "↑ ↓ choose" in "\n".join(chat.seen))
         await chat.press("shift+tab", "shift+tab")
-        await chat.until(lambda: "  mode edit from the next call on: edits" in "\n".join(chat.seen))
+        await chat.until(lambda: "  mode edit from the next tool call: edits" in "\n".join(chat.seen))
         assert not future.done()
         await chat.press("escape")
         await chat.quiet()
@@ -182,7 +182,7 @@ async def test_a_number_that_was_pressed_too_early_goes_nowhere_and_then_keys_an
         await chat.press(*early)
         assert "too early" in "\n".join(chat.seen)
         await chat.until(lambda: "1–4 ↑ ↓ choose" in "\n".join(chat.seen))
-        assert answers == [] and "typed, for the prompt" not in "\n".join(chat.seen)
+        assert answers == [] and "saved for the prompt" not in "\n".join(chat.seen)
         await chat.press(*later)
         await chat.until(lambda: answers == [PermissionAnswer(True)])
         assert dialog.unsent == ""
@@ -229,7 +229,7 @@ async def test_the_first_enter_scrolls_where_the_end_was_not_in_view(open_chat: 
     async with open_chat(size=(80, 24)) as chat:
         _, answers = await opened(chat)
         await chat.press("down")
-        await chat.until(lambda: "Enter scrolls first" in "\n".join(chat.seen))
+        await chat.until(lambda: "Enter scrolls down first" in "\n".join(chat.seen))
         await chat.press("enter")
         await chat.until(lambda: "line 59 of" in "\n".join(chat.seen))
         assert answers == [] and "Enter answers" in "\n".join(chat.seen)

@@ -114,7 +114,7 @@ async def test_what_was_typed_before_the_pause_is_for_the_prompt_and_no_part_of_
         dialog, answers = await opened(chat, OPEN, settle_s=3)
         await chat.press("x", "y", "enter")
         await chat.until(lambda: "Write: ▏" in "\n".join(chat.seen))
-        assert "typed, for the prompt: xy" in "\n".join(chat.seen)
+        assert "saved for the prompt: xy" in "\n".join(chat.seen)
         await chat.press("7", "0", "enter")
         await chat.until(lambda: answers == ["70"])
         assert dialog.unsent == "xy\n"

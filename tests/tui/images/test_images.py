@@ -107,7 +107,8 @@ def test_a_picture_that_is_none_and_pictures_that_are_off_are_named_alone() -> N
     (piece,) = attachment_previews([Attachment("a.png", "image/png", png(9, 9))], ImageRule.NONE, GraphicsProtocol.OFF)
     (line,) = piece.lines(80, LOOK)
     assert (
-        "".join(segment.text for segment in line).strip() == "a.png · 9×9 · this model sees no pictures (models.vision)"
+        "".join(segment.text for segment in line).strip()
+        == "a.png · 9×9 · this model does not accept images (models.vision)"
     )
 
 

@@ -61,7 +61,7 @@ async def opened(chat: Chat) -> None:
 async def test_what_would_leave_and_what_would_stay_is_listed_with_figures(make: Make, open_chat: Open) -> None:
     async with open_chat(session=make(), size=(80, 24)) as chat:
         await opened(chat)
-        assert "2 would be archived · 1 would stay · untouched for 30 days" in seen(chat)
+        assert "2 to archive · 1 not archived · untouched for 30 days" in seen(chat)
         assert "Would be archived: " in seen(chat)
         assert "Warranty 保修 · pinned" in seen(chat)
         await chat.press("enter")
@@ -87,11 +87,11 @@ async def test_n_leaves_one_alone_for_good_and_again_takes_that_back(make: Make,
     async with open_chat(session=make(), size=(80, 24)) as chat:
         await opened(chat)
         await chat.press("n")
-        await chat.until(lambda: "1 would be archived · 2 would stay" in seen(chat))
+        await chat.until(lambda: "1 to archive · 2 not archived" in seen(chat))
         await chat.press("n")
-        await chat.until(lambda: "2 would be archived · 1 would stay" in seen(chat))
+        await chat.until(lambda: "2 to archive · 1 not archived" in seen(chat))
         await chat.press("end", "n")
-        await chat.until(lambda: "It stays anyway: pinned." in seen(chat))
+        await chat.until(lambda: "It is not archived anyway: pinned." in seen(chat))
 
 
 async def test_l_proposes_nothing_for_a_month(make: Make, open_chat: Open) -> None:

@@ -1,4 +1,4 @@
-"""The files of memory on screen, over a real folder: listed, edited, merged, refused, followed on disk."""
+"""Memory files on screen, over a real folder: listed, edited, merged, refused, followed on disk."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -147,7 +147,9 @@ async def test_an_edit_by_hand_meanwhile_is_merged(open_chat: Open, session: Any
         await edited(chat, TEXT.replace("# Memory", "# My memory"))
         session.workspace.memory_md.write_text(f"{TEXT}- By hand.\n", encoding="utf-8")
         await chat.press("ctrl+s")
-        await chat.until(lambda: "What others changed meanwhile is in it" in " ".join(seen(chat).split()))
+        await chat.until(
+            lambda: "Changes made elsewhere in the meantime were merged in" in " ".join(seen(chat).split())
+        )
         assert LEFT_OUT not in " ".join(seen(chat).split())
         now = session.workspace.memory_md.read_text(encoding="utf-8")
         assert now == f"{TEXT.replace('# Memory', '# My memory')}- By hand.\n"
@@ -192,7 +194,7 @@ async def test_an_edit_of_the_same_line_is_refused_and_nothing_is_lost(open_chat
         assert "June" in screen.query_one(TextArea).text
         assert COPIES in " ".join(seen(chat).split())
         await chat.press("ctrl+t")
-        await chat.until(lambda: "Copied: all of this text." in seen(chat))
+        await chat.until(lambda: "Copied the whole text." in seen(chat))
         assert chat.app.clipboard == TEXT.replace("May", "June")
 
 
@@ -201,7 +203,7 @@ async def test_an_unsaved_edit_is_dropped_with_the_second_esc_only(open_chat: Op
         memory = await opened(chat)
         screen = await edited(chat, "other")
         await chat.press("escape")
-        assert chat.app.screen is screen and "Esc again drops it" in seen(chat)
+        assert chat.app.screen is screen and "Esc again discards them" in seen(chat)
         await chat.press("escape")
         await chat.until(lambda: chat.app.screen is memory)
         assert session.workspace.memory_md.read_text(encoding="utf-8") == TEXT

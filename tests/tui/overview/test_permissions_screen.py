@@ -110,7 +110,7 @@ async def test_what_is_built_in_cannot_be_removed(open_chat: Open, session: Sess
     async with open_chat(session=session) as chat:
         await permissions(chat)
         await chat.press("d")
-        await chat.until(lambda: "what is built in stays" in words(chat))
+        await chat.until(lambda: "Built-in rules cannot be removed" in words(chat))
 
 
 async def test_a_test_says_which_rule_decides_and_goes_to_it(open_chat: Open, session: Session) -> None:

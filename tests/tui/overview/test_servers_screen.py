@@ -62,7 +62,7 @@ def words(chat: Chat) -> str:
     return " ".join(" ".join(chat.seen).split())
 
 
-async def proposed(chat: Chat, text: str = "", key: str = "Enter does it") -> None:
+async def proposed(chat: Chat, text: str = "", key: str = "Enter confirms") -> None:
     """Until the question is displayed: Enter before that would go to the list."""
     await chat.until(lambda: isinstance(chat.app.screen, ProposalScreen) and key in words(chat) and text in words(chat))
 
@@ -136,13 +136,13 @@ async def test_a_server_of_the_project_waits_for_trust_and_shows_what_it_runs(
     async with open_chat(session=session, size=(110, 44)) as chat:
         await chat.press("escape")
         await servers(chat)
-        await chat.until(lambda: "waits for your trust" in words(chat))
+        await chat.until(lambda: "not trusted yet" in words(chat))
         await chat.press("d")
         await proposed(chat)
         await chat.press("enter")
         await chat.until(lambda: "configured in the project's .mcp.json" in words(chat))
         await chat.press("y")
-        await proposed(chat, "raw_server.py", "y does it")
+        await proposed(chat, "raw_server.py", "y confirms")
         await chat.press("enter")  # grants nothing
         assert isinstance(chat.app.screen, YesScreen)
         await chat.press("y")

@@ -136,7 +136,7 @@ async def test_one_page_is_one_page_and_a_long_title_keeps_off_its_bar(open_chat
 async def test_an_empty_archive_says_how_to_fill_it(open_chat: Open, session: Any) -> None:
     async with open_chat(session=session) as chat:
         await opened(chat, "/archive --list", ArchiveScreen)
-        assert "`/archive FILE` puts a file on pages" in " ".join(seen(chat).split())
+        assert "`/archive FILE` archives a file" in " ".join(seen(chat).split())
 
 
 @given(st.lists(st.floats(0, 1e9), max_size=80), st.integers(1, 200), st.integers(1, 20))

@@ -102,7 +102,7 @@ async def test_words_that_no_version_has_are_said_so(open_chat: Open, session: A
         await opened(chat)
         await chat.press("slash")
         await chat.type("zeppelin")
-        await chat.until(lambda: "No version has these words." in seen(chat))
+        await chat.until(lambda: "No version matches." in seen(chat))
 
 
 async def test_enter_opens_the_whole_text_of_a_version_and_d_its_difference(open_chat: Open, session: Any) -> None:
@@ -218,7 +218,7 @@ async def test_what_taking_back_the_change_of_another_device_does_is_said(open_c
         chat.screen.queue.add("/memory")
         await chat.until(lambda: isinstance(chat.app.screen, MemoryScreen) and chat.app.screen.is_read)
         await chat.press("u")
-        await chat.until(lambda: "goes back to your other devices, also where it was forgotten" in seen(chat))
+        await chat.until(lambda: "comes back on your other devices, even if it was deleted there" in seen(chat))
         await chat.press("escape")
         await chat.until(lambda: isinstance(chat.app.screen, MemoryScreen))
         session.memory.hot.remember(clear("Mine."), heading=None, conversation=None)

@@ -137,6 +137,6 @@ async def test_the_palette_shows_twelve_commands_until_something_is_typed(open_c
         await chat.until(lambda: isinstance(chat.app.screen, PaletteScreen))
         shown = "\n".join(chat.seen)
         assert len(FIRST) == 12 and all(f"/{name}" in shown for name in FIRST)
-        assert "/forget" not in shown and "type to find all" in shown
+        assert "/forget" not in shown and "type to search all" in shown
         await chat.type("forget")
         await chat.until(lambda: "/forget" in "\n".join(chat.seen))

@@ -102,16 +102,16 @@ async def test_titles_and_texts_are_found_as_one_types(picking: Picking, memory:
 
 async def test_a_query_that_finds_nothing_says_so(picking: Picking, three: list[Any]) -> None:
     async with picking(query="zebra") as chat:
-        await chat.until(lambda: "Nothing has “zebra”" in seen(chat))
+        await chat.until(lambda: "No title or message matches “zebra”" in seen(chat))
 
 
 async def test_a_conversation_is_renamed_in_place(picking: Picking, memory: Memory, three: list[Any]) -> None:
     async with picking() as chat:
         await chat.press("ctrl+r", "space", *"time", "enter")
-        await chat.until(lambda: "It is called “Tea time” now." in seen(chat))
+        await chat.until(lambda: "Renamed to “Tea time”." in seen(chat))
         assert memory.conversations.at(three[2].seq).title == "Tea time"
         await chat.press("ctrl+r", "ctrl+u", "enter")
-        await chat.until(lambda: "A title has words." in seen(chat))
+        await chat.until(lambda: "A title cannot be empty." in seen(chat))
         assert memory.conversations.at(three[2].seq).title == "Tea time"
 
 
@@ -200,7 +200,7 @@ async def test_deleting_the_open_one_goes_on_with_a_new_one(picking: Picking, th
 async def test_the_open_one_is_not_deleted_while_it_answers(picking: Picking, memory: Memory, three: list[Any]) -> None:
     async with picking(opened=three[2], is_answering=True) as chat:
         await chat.press("up", "up", "ctrl+d")
-        await chat.until(lambda: "An answer is under way in it." in seen(chat))
+        await chat.until(lambda: "An answer is in progress in it." in seen(chat))
         assert memory.conversations.at(three[2].seq).title == "Tea"
 
 

@@ -38,7 +38,7 @@ async def rewrite(chat: Any, session: Session, way: str) -> None:
         await chat.say(way.format(last.id))
     await chat.until(lambda: chat.screen.prompt.text == "Three")
     await chat.quiet()
-    assert "Esc takes it back" in chat.text
+    assert "Esc cancels it" in chat.text
     assert stored(session) == ALL
 
 
@@ -77,7 +77,7 @@ async def test_an_emptied_prompt_goes_on_rewriting(open_chat: Any, session: Sess
         await chat.say("Four")
         await chat.until(lambda: stored(session) == ["One", "Two", "Four"])
         await chat.quiet()
-        assert not any("Esc leaves it as it was" in line for line in chat.seen)
+        assert not any("Esc cancels" in line for line in chat.seen)
 
 
 async def test_it_begins_a_branch_when_it_is_sent(open_chat: Any, session: Session) -> None:
@@ -105,7 +105,7 @@ async def test_a_draft_that_was_left_rewrites_the_same_message_later(
         await chat.until(lambda: again.branch.rewritten is not None)
         await chat.quiet()
         assert chat.screen.prompt.text == "Three again"
-        assert "The draft in the prompt rewrites “Three”, as when you left." in " ".join(chat.text.split())
+        assert "Restored the draft that rewrites “Three”." in " ".join(chat.text.split())
         assert stored(again) == ALL
         await chat.press("enter")
         await chat.until(lambda: stored(again) == ["One", "Two", "Three again"])
@@ -122,7 +122,7 @@ async def test_a_draft_whose_message_is_gone_is_an_ordinary_message(
     async with open_chat(session=session, latest=True) as chat:
         await chat.until(lambda: chat.screen.prompt.text == "Three again")
         await chat.quiet()
-        assert "it is an ordinary message now" in " ".join(chat.text.split())
+        assert "The draft is a new message now" in " ".join(chat.text.split())
         assert session.branch.rewritten is None
         await chat.press("enter")
         await chat.until(lambda: stored(session) == [*ALL, "Three again"])

@@ -109,7 +109,7 @@ async def test_archiving_is_asked_for_with_its_figures(picture: Picture) -> None
 
 async def test_a_deletion_is_asked_for(picture: Picture) -> None:
     rows = (("delete", "锅炉 🙂 The boiler: 6 entries of 2 branches"), ("kept", "Its pages in the archive."))
-    await picture(pushing(lambda: YesScreen("Delete a conversation", rows, "deletes it for good")))
+    await picture(pushing(lambda: YesScreen("Delete a conversation", rows, "deletes it permanently")))
 
 
 async def test_a_forgetting_is_asked_for_with_its_plan(picture: Picture) -> None:

@@ -132,7 +132,10 @@ async def test_the_plan_above_the_prompt(picture: Picture) -> None:
 
 
 async def test_receipts_and_notices(picture: Picture) -> None:
-    text = "12 older turns (24 entries) left for 3 pages of the archive. The whole request: 9,800 → 4,100 tokens."
+    text = (
+        "Archived 12 older turns (24 entries) on 3 pages and replaced them with a summary of 900 tokens. "
+        "Request: 9,800 → 4,100 tokens."
+    )
     receipt = CompactionReceipt(text=text, entries=24, turns=12, pages=3, archived="House · e_1 to e_24")
     file = ChangedFile(folder="/code", path="锅炉/dates.md", before="a", after="b")
     record = CheckpointRecord(

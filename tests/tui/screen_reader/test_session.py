@@ -47,7 +47,7 @@ def test_a_workspace_from_elsewhere_is_trusted_only_on_a_word(start: Start, tmp_
     chat = start("--workspace", str(tmp_path / "copied"))
     until(chat, "1: trust it\n2: read only\nAnswer, 1 to 2; Enter alone is 2, read only: ")
     answer(chat, "perhaps")
-    until(chat, "That is none of the answers.")
+    until(chat, "That is not one of the answers.")
     chat.type("\r")
     text = until(chat, "You: ")
     assert "Question: This workspace was not made here." in text
@@ -78,7 +78,7 @@ def test_a_paste_answers_no_question(start: Start, tmp_path: Path, pasted: str) 
     chat = start("--workspace", str(tmp_path / "copied"))
     until(chat, "Enter alone is 2, read only: ")
     chat.type(pasted)
-    until(chat, "Pasted text answers no question. It is in the next message.")
+    until(chat, "Pasted text cannot answer a question. It was added to your next message.")
     until(chat, "Enter alone is 2, read only: ", 2)
     chat.type("\r")
     until(chat, "You: " + pasted.rstrip("\r").replace("\r", "␤"))
@@ -93,7 +93,7 @@ def test_ctrl_c_ends_a_question_at_once(start: Start, tmp_path: Path) -> None:
     chat.type("The boiler is serviced by Hansen.\r")
     until(chat, "End of answer.\nYou: ")
     chat.type("/tree\r")
-    until(chat, "Enter alone leaves it: ")
+    until(chat, "Enter alone cancels: ")
     chat.settle(0.3)
     begun = time.monotonic()
     chat.type("\x03")
@@ -207,7 +207,7 @@ def test_after_a_stop_a_command_and_a_message_come_back_one_by_one(start: Start)
     chat.type("later\r")
     until(chat, "Queued: 2 messages waiting. The last: later")
     chat.type("\x03")
-    until(chat, "2 messages not sent, and back in the prompt. One prompt has one of them")
+    until(chat, "2 messages not sent. Back in the prompt. One prompt has one of them")
     until(chat, "You: !echo ran")
     chat.type("\r")
     until(chat, "ran\nCommand ended: exit 0")
@@ -229,7 +229,7 @@ def test_pasted_lines_are_one_message_that_enter_sends(start: Start) -> None:
     chat = start()
     until(chat, "You: ")
     chat.type("The boiler\r/exit\r!echo ran\r")
-    until(chat, "Pasted: 3 lines. Enter sends, Ctrl+C takes it back.\nYou: The boiler␤/exit␤!echo ran")
+    until(chat, "Pasted: 3 lines. Enter sends it, Ctrl+C removes it.\nYou: The boiler␤/exit␤!echo ran")
     chat.quiet()
     assert "End of answer." not in written(chat)
     chat.type("\r")
@@ -328,14 +328,14 @@ def test_a_conversation_is_found_in_and_chosen_by_its_number(start: Start) -> No
     assert "Found in 2 texts:\nYou, " in text
     assert "1 time: The boiler is serviced by Hansen. 锅炉. /show 2 reads it." in text
     chat.type("/tree\r")
-    text = until(chat, "Answer, 1 to 2; Enter alone leaves it: ")
+    text = until(chat, "Answer, 1 to 2; Enter alone cancels: ")
     assert "newest of this branch: The 锅炉 costs 400 a year." in text
     answer(chat, "1")
     until(chat, "leaves it: 1\nYou: The boiler is serviced by Hansen. 锅炉\nYou: ")
     chat.type("/new\r")
     until(chat, "New conversation\nYou: ")
     chat.type("/resume\r")
-    assert "Conversations:\n1: The boiler is serviced" in until(chat, "Answer, 1; Enter alone leaves it: ")
+    assert "Conversations:\n1: The boiler is serviced" in until(chat, "Answer, 1; Enter alone cancels: ")
     answer(chat, "1")
     until(chat, "Conversation: The boiler is serviced")
 
@@ -347,7 +347,7 @@ def test_no_text_speaks_of_keys_that_are_not_here(start: Start) -> None:
         chat.type(f"{command}\r")
         until(chat, "You: ", number)
     text = written(chat)
-    assert "Ctrl+R bring back what you typed" in text
+    assert "Ctrl+R bring back earlier input" in text
     assert "/steer MESSAGE" in text
     for key in ("F1", "F2", "F3", "Ctrl+S", "Ctrl+G", "Esc"):
         assert key not in text, key
@@ -377,7 +377,7 @@ def test_textual_is_never_loaded(tmp_path: Path) -> None:
             chat.type(f"{command}\r")
             until(chat, "You: ", number)
         chat.type("/tree\r")
-        until(chat, "Enter alone leaves it: ")
+        until(chat, "Enter alone cancels: ")
         chat.type("\r")
         until(chat, "You: ", 8)
         chat.type("\x04")

@@ -35,9 +35,9 @@ def test_a_message_steers_the_answer(start: Start, server: Loopback, *, opens_li
         lines.type("\r")
         until(lines, "Next: ")
     lines.type("/steer Only green ones 🍵\r")
-    until(lines, "Steers the answer at its next step: Only green ones 🍵\n")
+    until(lines, "Sent at the next step of the answer: Only green ones 🍵\n")
     text = until(lines, "End of answer")
-    steered = text.rpartition("Steers the answer")[2]
+    steered = text.rpartition("Sent at the next step")[2]
     assert "You, into the answer: Only green ones 🍵\n" in steered
     assert "Green tea 绿茶." in steered.partition("You, into the answer")[2]
     assert text.count("Only green ones 🍵") == 2 + opens_line
@@ -58,7 +58,7 @@ def test_steering_without_a_message_or_an_answer(start: Start, server: Loopback)
     until(lines, "You: ", 2)
     lines.type("/steer And now?\r")  # nothing is written: it is a message
     until(lines, "Green.")
-    assert "Steers the answer" not in written(lines)
+    assert "Sent at the next step" not in written(lines)
 
 
 def test_notices_wait_while_a_line_is_edited_and_come_in_order() -> None:

@@ -30,7 +30,7 @@ async def test_enter_goes_to_the_place_even_far_up(open_chat: Any, session: Sess
     talk(session.memory, *texts)
     async with searching(open_chat, session, "boiler") as chat:
         await chat.press("enter")
-        await chat.until(lambda: "▸ found here: boiler" in chat.text)
+        await chat.until(lambda: "▸ match: boiler" in chat.text)
         assert chat.app.screen is chat.screen
         assert session.conversation is not None
         assert session.conversation.title == "House"
@@ -47,7 +47,7 @@ async def test_from_a_place_one_scrolls_both_ways_and_returns_to_the_end(open_ch
     talk(session.memory, *texts)
     async with searching(open_chat, session, "boiler") as chat:
         await chat.press("enter")
-        await chat.until(lambda: "▸ found here: boiler" in chat.text)
+        await chat.until(lambda: "▸ match: boiler" in chat.text)
         assert "Remark number 79 " not in chat.text
         for _ in range(30):
             await chat.press("pageup")
@@ -73,7 +73,7 @@ async def test_a_message_from_a_place_is_said_at_the_end(open_chat: Any, session
     talk(session.memory, *texts)
     async with searching(open_chat, session, "boiler") as chat:
         await chat.press("enter")
-        await chat.until(lambda: "▸ found here" in chat.text)
+        await chat.until(lambda: "▸ match" in chat.text)
         await chat.say("And then?")
         await chat.quiet()
         assert chat.lines.index("❯ And then?") > max(
@@ -89,9 +89,9 @@ async def test_a_place_on_another_branch_is_shown_with_its_own_answers(open_chat
     leaf = session.memory.cold.conversation_at(into).leaf
     async with searching(open_chat, session, "boiler") as chat:
         await chat.press("enter")
-        await chat.until(lambda: "▸ found here" in chat.text)
+        await chat.until(lambda: "▸ match" in chat.text)
         assert "Noted, on the old branch." in chat.text
-        assert "This stands on another branch" in chat.text
+        assert "This is on another branch" in chat.text
         assert HARBOUR not in chat.text
         assert "Three" not in chat.text
         assert session.memory.cold.conversation_at(into).leaf == leaf  # looking changes nothing
@@ -143,7 +143,7 @@ async def test_what_is_written_stays_with_its_conversation(open_chat: Any, sessi
         await chat.until(lambda: isinstance(chat.app.screen, SearchScreen))
         await field(chat, "boiler")
         await chat.press("enter")
-        await chat.until(lambda: "▸ found here" in chat.text and chat.screen.is_idle)
+        await chat.until(lambda: "▸ match" in chat.text and chat.screen.is_idle)
         assert chat.screen.prompt.text == ""
         await asyncio.sleep(0.6)  # what is kept a moment after the last key is kept by now
         await chat.say("/resume Harbour")
@@ -196,7 +196,7 @@ async def test_what_was_written_where_one_goes_returns_however_long_the_way(
             await chat.until(lambda: isinstance(chat.app.screen, SearchScreen))
             await field(chat, word)
             await chat.press("enter")
-            await chat.until(lambda word=word: f"found here: {word}" in chat.text and chat.screen.is_idle)
+            await chat.until(lambda word=word: f"match: {word}" in chat.text and chat.screen.is_idle)
             assert chat.screen.prompt.text == text
 
 
@@ -209,7 +209,7 @@ async def test_the_draft_stays_where_one_goes_within_the_conversation(open_chat:
         await chat.until(lambda: isinstance(chat.app.screen, SearchScreen))
         await field(chat, "boiler")
         await chat.press("enter")
-        await chat.until(lambda: "▸ found here" in chat.text)
+        await chat.until(lambda: "▸ match" in chat.text)
         assert chat.screen.prompt.text == "half a thought"
 
 
@@ -254,7 +254,7 @@ async def test_while_an_answer_comes_one_searches_but_goes_nowhere(open_chat: An
         await chat.press("enter")
         await chat.pilot.pause(0.2)
         assert isinstance(chat.app.screen, SearchScreen)
-        await chat.until(lambda: "An answer is under way" in "\n".join(chat.seen))
+        await chat.until(lambda: "An answer is in progress" in "\n".join(chat.seen))
         await chat.press("ctrl+y")
         assert "[House" in chat.screen.prompt.text
         hold.set()
@@ -272,7 +272,7 @@ async def test_title_plan_and_figures_follow_to_the_other_conversation(open_chat
         view.update_plan(Checklist((PlanStep("a step of elsewhere", StepState.DOING),)))
         view.show_report(REPORT)
         await chat.press("enter")
-        await chat.until(lambda: "▸ found here: boiler" in chat.text)
+        await chat.until(lambda: "▸ match: boiler" in chat.text)
         await chat.quiet()
         assert "House 房子 🏺" in first_seen(chat)
         assert "a step of elsewhere" not in seen(chat)

@@ -114,7 +114,7 @@ async def test_an_id_names_its_passage(open_chat: Any, session: Session) -> None
         await field(chat, f"[House · Ann · 2026-03-14 · {entry.id}]")
         assert [row.id for row in chat.app.screen.rows] == [entry.id]
         await chat.press("enter")
-        await chat.until(lambda: "▸ found here" in chat.text)
+        await chat.until(lambda: "▸ match" in chat.text)
 
 
 async def test_a_click_shows_a_row_and_a_second_goes_there(open_chat: Any, session: Session) -> None:
@@ -125,7 +125,7 @@ async def test_a_click_shows_a_row_and_a_second_goes_there(open_chat: Any, sessi
         assert isinstance(chat.app.screen, SearchScreen)
         assert chat.app.screen.selected == chat.app.screen.previewed == other
         await chat.pilot.click("#choices", offset=(5, 2))
-        await chat.until(lambda: "▸ found here" in chat.text)
+        await chat.until(lambda: "▸ match" in chat.text)
 
 
 async def test_what_is_pasted_comes_in_visible_and_on_one_line(open_chat: Any, session: Session) -> None:

@@ -171,7 +171,7 @@ async def test_an_archived_passage_shows_its_page_as_a_picture(open_chat: Any, m
         await chat.until(lambda: isinstance(chat.app.screen, PictureScreen) and "▀" in seen(chat))
         assert f"Page {archived.pages[0].id}" in seen(chat)
         assert "vision tokens" in seen(chat)
-        assert "+ goes to the passage" in seen(chat)
+        assert "+ zooms to the passage" in seen(chat)
         whole = seen(chat)
         assert chat.app.screen.zoom.level == 0  # fitted first
         await chat.press("plus")

@@ -99,7 +99,7 @@ async def test_enter_while_it_looks_goes_to_the_best_when_it_is_there(
         await chat.press("enter")
         assert isinstance(chat.app.screen, SearchScreen)
         release.set()
-        await chat.until(lambda: "▸ found here: harbour" in chat.text)
+        await chat.until(lambda: "▸ match: harbour" in chat.text)
 
 
 async def test_while_the_index_is_built_it_finds_a_part_says_so_and_looks_again(
@@ -116,7 +116,7 @@ async def test_while_the_index_is_built_it_finds_a_part_says_so_and_looks_again(
     monkeypatch.setattr("agent.services.live_search.find_rows", partly)
     monkeypatch.setattr("tui.search.screen.INDEXING_RETRY_S", 0.05)
     async with searching(open_chat, session, "boiler") as chat:
-        assert "2 found so far · 35 % of memory is read" in seen(chat)
+        assert "2 found so far · 35 % of memory indexed" in seen(chat)
         await chat.press("down")
         chosen = chat.app.screen.selected.id
         ready.set()
@@ -135,7 +135,7 @@ async def test_nothing_found_so_far_is_not_nothing(
 
     monkeypatch.setattr("agent.services.live_search.find_rows", empty)
     async with searching(open_chat, session, "boiler") as chat:
-        assert "Nothing so far." in seen(chat)
+        assert "No results yet." in seen(chat)
 
 
 async def test_filters_are_words_of_the_field(open_chat: Any, session: Session) -> None:

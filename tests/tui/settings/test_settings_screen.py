@@ -47,7 +47,7 @@ async def test_enter_turns_a_switch_about_and_says_when_it_holds(open_chat: Open
         assert "[x] context.use_memory" in seen(chat)
         await chat.press("enter")
         await chat.until(lambda: "[ ] context.use_memory" in seen(chat))
-        assert "It holds from the next request; /switches outranks it." in " ".join(seen(chat).split())
+        assert "It holds from the next request; /switches overrides it." in " ".join(seen(chat).split())
         assert fake_settings(session).use_memory is False
         text = user_config(session.config.environment).read_text(encoding="utf-8")
         assert text == "context:\n  use_memory: false\n"
@@ -145,7 +145,7 @@ async def test_words_that_no_setting_has_are_said_to_be_so(open_chat: Open, sess
     async with open_chat(session=session) as chat:
         screen = await opened(chat)
         await chat.type("zzz")
-        await chat.until(lambda: "No setting has these words" in seen(chat))
+        await chat.until(lambda: "No setting matches" in seen(chat))
         await chat.press("down", "enter")
         assert screen.chosen is None and chat.app.screen is screen
         await chat.press(*["backspace"] * 3)

@@ -35,14 +35,14 @@ def test_no_folder_is_no_theme(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("a.yaml", "primary: purplish\n", "line 1: 'purplish' is no colour."),
+        ("a.yaml", "primary: purplish\n", "line 1: 'purplish' is not a colour."),
         ("a.yaml", "background: blue\n", "missing required field `primary`"),
-        ("a.yaml", "primary: blue\ncolour: red\n", "line 2: There is no “colour” in a theme."),
+        ("a.yaml", "primary: blue\ncolour: red\n", "line 2: A theme has no field “colour”."),
         ("a.yaml", "primary: blue\ndark: perhaps\n", "`$.dark`"),
-        ("a.yaml", "primary: [blue]\n", "is no colour"),
-        ("a.yaml", "primary: blue\nvariables:\n  muted: [1]\n", "line 3: [1] is no colour."),
+        ("a.yaml", "primary: [blue]\n", "is not a colour"),
+        ("a.yaml", "primary: blue\nvariables:\n  muted: [1]\n", "line 3: [1] is not a colour."),
         ("a.yaml", "- blue\n", "line 1"),
-        ("a b.yaml", "primary: blue\n", "Its name cannot be a theme's."),
+        ("a b.yaml", "primary: blue\n", "Its name is not valid for a theme."),
         ("a.yaml", 'primary: "\n', "line"),
     ],
 )

@@ -4,11 +4,11 @@ from typing import Final
 
 FIXED_KEYS: Final = (
     ("Enter", "Send, or take the suggestion"),
-    ("Shift+Enter Ctrl+J", "Begin a line"),
-    ("↑ ↓", "What you typed before, at the first and the last line; in an empty prompt first what waits"),
+    ("Shift+Enter Ctrl+J", "Start a new line"),
+    ("↑ ↓", "Prompt history, at the first and last line; in an empty prompt, the queue first"),
     ("Tab", "Take the suggestion"),
-    ("Shift+Tab", "The next permission mode"),
+    ("Shift+Tab", "Switch to the next permission mode"),
     ("/ @", "Commands, files"),
-    ("! !! #", "Run a line in the shell, run it in the terminal itself, add a line to MEMORY.md"),
+    ("! !! #", "Run a command, run it in the terminal, add a line to MEMORY.md"),
 )
 """Keys that stand for what is typed, and cannot be changed: keys, sentence."""

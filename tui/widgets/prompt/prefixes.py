@@ -11,8 +11,8 @@ SHELL: Final = "!"
 TERMINAL: Final = "!!"
 NOTE: Final = "#"
 HINTS: Final = {
-    SHELL: "Enter runs it in the shell; no model sees it",
-    TERMINAL: "Enter runs it in the terminal; the chat comes back after it",
+    SHELL: "Enter runs it in the shell; the model does not see it",
+    TERMINAL: "Enter runs it in the terminal, then returns to the chat",
     NOTE: "Enter adds it to MEMORY.md",
 }
 FULL_SCREEN: Final = {

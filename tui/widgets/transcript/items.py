@@ -25,7 +25,7 @@ MAX_LINE: Final = 300  # characters shown of a line of a folded message
 LINES_KEPT: Final = 3  # at the beginning, and at the end
 TAGLINE: Final = "a chat that remembers"
 PROMISE: Final = ": in files of your own, on your own machine"
-OFFLINE: Final = "offline: it quotes what it remembers; /model finds a model"
+OFFLINE: Final = "offline: quotes what it remembers; /model connects a model"
 HELP: Final = "F1 keys · Ctrl+P commands · /model · "
 LINES_ABOVE: Final = 6  # shown above a match in what is folded
 LINES_BELOW: Final = 14
@@ -180,7 +180,7 @@ class Welcome(Struct, frozen=True):
         rows += _labelled("model", OFFLINE if self.model == "offline" else self.model, room, styles)
         if self.mode:
             rows += _labelled("mode", f"{self.mode}; Shift+Tab changes what tools may do", room, styles)
-        earlier = "/import your earlier talks" if self.first else "/resume an earlier talk"
+        earlier = "/import other chats" if self.first else "/resume a conversation"
         rows += _labelled("help", f"{HELP}{earlier}", room, styles)
         space = Segment(" " * GUTTER, styles.text)
         return indent(rows, space, space)

@@ -44,7 +44,7 @@ def test_a_day_is_the_persons_own() -> None:
     "said", ["", "soon", "last tea", "2026-13", "2026-02-30", "99999999999d", "9999-12-31x", "0000"]
 )
 def test_what_is_no_date_is_said_so(said: str) -> None:
-    with pytest.raises(Misuse, match="is no date"):
+    with pytest.raises(Misuse, match="is not a date"):
         parse_moment(said, NOW)
 
 

@@ -79,16 +79,16 @@ def test_without_a_file_nothing_changes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("- a list", "should name kinds"),
-        ("Ticket: {pattern: x}", "cannot be a kind"),
-        ("type: {words: [x]}", "cannot be a kind"),
+        ("- a list", "must list kinds"),
+        ("Ticket: {pattern: x}", "is not a valid kind"),
+        ("type: {words: [x]}", "is not a valid kind"),
         ("ticket: x", "needs `pattern:` or `words:`"),
         ("ticket: {}", "neither a pattern nor words"),
         ("ticket: {patern: x}", "“patern”"),
-        ("ticket: {pattern: '('}", "no pattern"),
+        ("ticket: {pattern: '('}", "not a valid pattern"),
         ("ticket: {pattern: '" + "a" * 501 + "'}", "500 are the most"),
-        ("ticket: {pattern: 'a*'}", "fits on nothing"),
-        ("ticket: {words: [[x]]}", "no text"),
+        ("ticket: {pattern: 'a*'}", "matches the empty text"),
+        ("ticket: {words: [[x]]}", "is not text"),
         ("ticket: {words: ['" + "x" * 65 + "']}", "1 to 64 characters"),
         ("ticket: {words: [" + ", ".join(f"w{n}" for n in range(600)) + "]}", "are the most"),
     ],
@@ -120,7 +120,7 @@ def test_a_pipe_of_that_name_is_not_waited_for(tmp_path: Path) -> None:
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="this system has no endless device")
 def test_a_device_of_that_name_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "entities.yaml").symlink_to("/dev/zero")
-    assert "leads out of the workspace" in read_rules(tmp_path / "entities.yaml").problem
+    assert "a place outside the workspace" in read_rules(tmp_path / "entities.yaml").problem
 
 
 def test_a_slow_pattern_is_given_up_on() -> None:

@@ -28,7 +28,7 @@ class FakeEmbedder:
     def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
         self.waits.wait(10)
         if self.is_down:
-            raise EmbedError("No one answers", "There is no server.", passing=True)
+            raise EmbedError("No connection", "There is no server.", passing=True)
         if self.refuses and any(self.refuses in text for text in texts):
             raise EmbedError("Too long", "That is too long.", of_text=True)
         (self.questions if query else self.texts).extend(texts)

@@ -96,7 +96,7 @@ def test_an_error_of_the_embedder_itself_is_told(talk: Talk, vectors: Vectors, e
 
 def test_an_embedder_that_cannot_be_opened_is_told(memory: Memory, talk: Talk, tmp_path: Path) -> None:
     def no_folder() -> FakeEmbedder:
-        raise EmbedError("No such model here", "There is no such folder.")
+        raise EmbedError("Model not found", "There is no such folder.")
 
     scattered(talk)
     vectors = Vectors(memory.cold, memory.hot, memory.passage, tmp_path / "v", EmbedderSet(no_folder))

@@ -1,4 +1,4 @@
-"""An embedder that gives now more, now fewer numbers a text."""
+"""An embedder that returns vectors of changing lengths."""
 
 from collections.abc import Sequence
 

@@ -119,7 +119,7 @@ async def test_signs_of_life_alone_are_not_waited_for_without_end(
     alive = [step for _ in range(60) for step in (sign, Pause(0.1))]
     loopback.answers_all(lambda _: stream(*([dialect.text("Half ")] if has_text else []), *alive))
     failed = failure(await answered(loopback, dialect))
-    assert (failed.code, failed.title) == ("timed_out", "The answer stood still")
+    assert (failed.code, failed.title) == ("timed_out", "The answer stalled")
     assert "keep-alives" in failed.message
 
 

@@ -43,8 +43,8 @@ def test_a_file_sent_with_no_question_is_quoted_too() -> None:
 def test_a_picture_that_nobody_reads_gets_a_sentence() -> None:
     for part in (Text(PICTURE, injected="attachment"), Image(b"", "image/png", 64, 40, "pic.png")):
         said = ask("see @pic.png please", part)
-        assert "**pic.png** is a picture of 64×40 pixels" in said
-        assert "cannot read it" in said
+        assert "**pic.png** is an image of 64×40 pixels" in said
+        assert "needs a vision model" in said
         assert "OCR" in said
         assert "/model" in said
     assert "图片" in ask("这张图片里有什么？", Text(PICTURE, injected="attachment"))
@@ -101,21 +101,21 @@ LONG = (
 )
 def test_a_summary_is_refused_and_the_telling_sentences_shown_with_their_lines(question: str) -> None:
     said = ask(question, Text(f"m.txt\n{LONG}", injected="attachment"))
-    assert said.startswith("Without a language model I cannot write a summary")
+    assert said.startswith("No language model is connected, so I cannot write a summary")
     assert "The harbour ferry to Skarven gets a new engine in October." in quoted(said)
     assert "— m.txt, line 5" in said and "— m.txt, line 9" in said
     assert "tea" not in said
-    assert "12 of its 12 lines" in said
+    assert "12 of 12 lines" in said
 
 
 def test_a_summary_of_the_beginning_says_how_much_of_the_file_was_read() -> None:
     excerpt = f"{LONG}{Excerpt(12, 900, ref='#3').note}"
-    assert "first 12 of its 900 lines" in ask("Summarise @m.txt", Text(f"m.txt\n{excerpt}", injected="attachment"))
+    assert "first 12 of 900 lines" in ask("Summarise @m.txt", Text(f"m.txt\n{excerpt}", injected="attachment"))
 
 
 def test_a_summary_of_piped_input_is_of_the_text_below_the_request() -> None:
     said = ask(f"Summarise this\n\n{LONG}")
-    assert said.startswith("Without a language model I cannot write a summary")
+    assert said.startswith("No language model is connected, so I cannot write a summary")
     assert "— your text, line 5" in said
 
 

@@ -49,7 +49,7 @@ def test_it_quotes_what_answers_first_with_citation_date_and_trust() -> None:
     said = ask("When does my flight leave?", LEMONS, TRIP)
     assert quoted(said)[0] == "The flight leaves at 09:40 from gate B22."
     assert "[Trip · Ann · 2026-03-14 · e_1] · exact" in said
-    assert "not a language model" in said
+    assert "no language model is connected" in said
     assert "e_2" not in said, "lemons say nothing of a flight"
 
 
@@ -101,7 +101,7 @@ def test_the_question_itself_is_no_answer() -> None:
 
 def test_nothing_recalled_is_said_with_what_one_can_do() -> None:
     said = ask("Where is the lighthouse?")
-    assert "nothing" in said
+    assert "Nothing in memory matches" in said
     assert "/search" in said
     assert "/model" in said
     assert "记忆里没有" in ask("灯塔在哪里？")
@@ -117,12 +117,12 @@ def test_a_very_long_sentence_is_cut_to_what_was_asked_for() -> None:
 
 def test_what_only_comes_near_is_called_so() -> None:
     said = ask("How many lemons and oranges and melons did Bob buy in Zanzibar?", LEMONS)
-    assert "nearest" in said
+    assert "closest" in said
     assert quoted(said) == ["Bob bought three lemons for 4.50 euros."]
 
 
 def test_it_says_nothing_rather_than_a_weak_quote() -> None:
-    assert "nothing" in ask("Which colour has Zanzibar's flag?", LEMONS)
+    assert "Nothing in memory matches" in ask("Which colour has Zanzibar's flag?", LEMONS)
     assert not quoted(ask("Which colour has Zanzibar's flag?", LEMONS))
     assert not quoted(ask("Who owns a submarine?", recalled("I hope for my own path, Ann.", "e_4")))
     gpl = recalled("You may convey a work based on the Program, under these terms.", "e_5")
@@ -159,7 +159,7 @@ def test_a_question_about_life_is_not_taken_for_one_about_the_program() -> None:
 )
 def test_a_word_of_the_program_in_a_question_about_life_is_no_question_about_the_program(question: str) -> None:
     facts = (Fact("/new", "Begins.", ("new",)), Fact("keys", "Esc stops.", ("key",)), *FACTS)
-    assert "program's own notes" not in ask(question, facts=facts)
+    assert "notes about Palimpsest" not in ask(question, facts=facts)
 
 
 @pytest.mark.parametrize("question", ["Who are you?", "What is Palimpsest?", "你是谁？", "what can you do?"])
@@ -171,7 +171,7 @@ def test_it_says_what_it_is(question: str) -> None:
 
 
 def test_a_statement_is_kept_and_a_greeting_returned() -> None:
-    assert ask("My sister's birthday is on the 4th of May.").startswith("Kept")
+    assert ask("My sister's birthday is on the 4th of May.").startswith("Saved")
     assert ask("Hello!").startswith("Hello")
     assert ask("你好").startswith("你好")
 

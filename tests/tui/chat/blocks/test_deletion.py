@@ -1,4 +1,4 @@
-"""A turn is deleted from its blocks and taken back. Real sessions."""
+"""A turn is deleted from its blocks then undone. Real sessions."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ async def test_a_turn_is_deleted_and_taken_back(open_chat: Any, session: Session
         await chat.press("ctrl+up", "d", "d")
         await chat.until(lambda: "“second” is out of the conversation" in chat.text)
         await chat.quiet()
-        assert "Ctrl+↑ u takes it back, too." in " ".join(chat.text.split()), "the prompt has the keys again"
+        assert "Ctrl+↑ u undoes it, too." in " ".join(chat.text.split()), "the prompt has the keys again"
         assert "Two." not in chat.text
         await chat.press("ctrl+up")
         assert "u undo delete" in foot(chat)
@@ -56,9 +56,9 @@ async def test_no_key_is_named_where_there_is_no_block_left_to_press_it_at(
         await chat.say("first")
         await chat.quiet()
         await chat.press("ctrl+up", "d", "d")
-        await chat.until(lambda: "takes it back" in chat.text)
+        await chat.until(lambda: "undoes this" in chat.text)
         await chat.quiet()
-        assert "takes it back, too" not in " ".join(chat.text.split())
+        assert "u undoes it, too" not in " ".join(chat.text.split())
 
 
 async def test_deleting_says_what_goes_before_it_goes(open_chat: Any, session: Session, server: Script) -> None:
@@ -101,7 +101,7 @@ async def test_what_a_command_gave_belongs_to_no_turn(open_chat: Any, session: S
             assert not any(action in foot(chat) for action in ("b branch", "m bookmark", "d delete")), kind
             for key in ("b", "d", "d", "m"):
                 await chat.press(key)
-            assert any("belongs to no turn" in line for line in chat.seen)
+            assert any("is not part of a turn" in line for line in chat.seen)
             await chat.press("up")
         assert "d delete" in foot(chat), "the answer"
         await chat.press("d")
@@ -133,8 +133,8 @@ async def test_the_undo_of_a_deletion_stays_in_its_conversation(
         await chat.say("first")
         await chat.quiet()
         await chat.press("ctrl+up", "d", "d")
-        await chat.until(lambda: "takes it back" in chat.text)
-        assert sum("takes it back" in line for line in chat.seen) == 1, "the receipt says it, and no notification"
+        await chat.until(lambda: "undoes this" in chat.text)
+        assert sum("undoes this" in line for line in chat.seen) == 1, "the receipt says it, and no notification"
         await chat.quiet()
         await chat.say("/new")
         await chat.quiet()
@@ -162,7 +162,7 @@ async def test_the_blocks_of_commands_stay_where_they_are_when_a_turn_is_deleted
         assert before == ["❯ first", "below-42-one", "❯ second", "! echo below-two"]
         assert "%" in chat.seen[-1]
         await chat.press("ctrl+up", "up", "d", "d")
-        await chat.until(lambda: "takes it back" in chat.text)
+        await chat.until(lambda: "undoes this" in chat.text)
         await chat.quiet()
         assert shown() == ["❯ first", "below-42-one", "! echo below-two"]
         assert "%" in chat.seen[-1], "the context figure stays"

@@ -120,7 +120,7 @@ async def test_nothing_of_the_conversation_changes_while_an_answer_is_written(
         await chat.say("second")
         await chat.until(lambda: "Slow" in chat.text)
         await chat.press("ctrl+up", "d", "d")
-        await chat.until(lambda: any("An answer is under way" in line for line in chat.seen))
+        await chat.until(lambda: any("An answer is in progress" in line for line in chat.seen))
         await chat.press("escape")
         await chat.quiet()
         assert "Slow end." in chat.text

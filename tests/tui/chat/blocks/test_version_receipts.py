@@ -108,8 +108,8 @@ async def test_a_resumed_conversation_has_the_receipts_again_and_their_key(
         await resumed(chat)
         shown = [line for line in block_lines(chat) if "was changed by the model" in line]
         assert shown[1] == live[1]
-        assert "and taken back" in shown[0]
-        assert "u takes it back" not in shown[0]
+        assert "then undone" in shown[0]
+        assert "then u" not in shown[0]
 
 
 def test_numbers_that_are_none_give_no_receipt(session: Session) -> None:
