@@ -13,10 +13,13 @@ from context.recall.citations import whole_passages
 from context.recall.prefetch import previous_question
 from context.recall.recall import RecallLimits, query_for
 from foundation.privacy import TextSource, clear
+from foundation.text.sentences import is_question
 from foundation.trust import Citation, Trust
+from memory.conversations import Conversations
 from memory.hot.note import Note
+from memory.search import Hit
 from models.chat.offline.phrases import asks
-from models.messages import RecalledSpan
+from models.messages import RecalledSpan, Role
 
 if TYPE_CHECKING:  # import cycle
     from context.state import ContextState
@@ -46,7 +49,18 @@ def further_passages(
     searches = components.settings.recall and asks(turn.text)
     query = query_for(turn.text, previous_question(view), limits, entries) if searches else None
     hits = components.search(query).hits if query else ()
-    return whole_passages(recalled, hits, components.recall)
+    return whole_passages(recalled, hits, components.recall, _questions_before(components.conversations, hits))
+
+
+def _questions_before(conversations: Conversations, hits: Sequence[Hit]) -> dict[str, str]:
+    """The user's questions that the hits follow in their conversations, by the reference of the hit."""
+    entries = conversations.entries(hit.entry for hit in hits if hit.entry)
+    parents = conversations.entries(entry.parent for entry in entries.values() if entry.parent)
+    return {
+        entry.id: parent.text
+        for entry in entries.values()
+        if (parent := parents.get(entry.parent or 0)) and parent.role is Role.USER and is_question(parent.text)
+    }
 
 
 def cited_notes(notes: Iterable[Note]) -> tuple[RecalledSpan, ...]:

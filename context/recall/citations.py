@@ -1,6 +1,6 @@
 """Citations in a message: `[House · Ann · 2026-03-14 · e_4kx7…]` recalls that passage first and whole."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from msgspec import Struct
@@ -10,7 +10,6 @@ from context.assembly.tokens import MessageCounter, fit_lines
 from foundation.citations import cited_refs, remove_citations
 from foundation.errors import PalimpsestError
 from foundation.privacy import TextSource, clear
-from foundation.text.sentences import is_question
 from foundation.trust import Citation, Trust
 from memory.search import Hit
 from models.fence import SAMPLE_NONCE
@@ -78,14 +77,16 @@ def cited_parts(passages: Sequence[CitablePassage], tokens: int, counting: Messa
 
 
 def whole_passages(
-    recalled: Sequence[RecalledSpan], hits: Sequence[Hit], recall: Callable[[str], Sequence[CitablePassage]]
+    recalled: Sequence[RecalledSpan],
+    hits: Sequence[Hit],
+    recall: Callable[[str], Sequence[CitablePassage]],
+    asked: Mapping[str, str],
 ) -> tuple[RecalledSpan, ...]:
     """The whole passages of recalled parts and then of hits, best first, under the same citations.
 
-    Notes are left out: a recalled part has all of a note. Passages that cannot be read are skipped.
+    Notes are left out: a recalled part has all of a note. Passages that cannot be read are skipped. `asked`: the
+    questions that entries answer, by the reference of the entry.
     """
-    questions = {(hit.conversation, hit.entry): hit.snippet for hit in hits if hit.entry and is_question(hit.snippet)}
-    asked = {hit.citation.ref: questions.get((hit.conversation, hit.entry - 1), "") for hit in hits if hit.entry}
     best_first = [(part.citation, part.time) for part in sorted(recalled, key=lambda part: part.rank)]
     cited = {
         citation.ref: (citation, time) for citation, time in (*best_first, *((hit.citation, hit.time) for hit in hits))

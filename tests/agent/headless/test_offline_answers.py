@@ -1,5 +1,6 @@
 """Answers without a model, end to end: what held before, who said it, and where a note is."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,24 @@ def test_what_no_longer_holds_is_cited_with_the_day_of_the_change(run: Run) -> N
     assert quotes(answer) == ["My favourite colour changed: it is green"]
     old = next(line for line in answer.splitlines() if "superseded on" in line)
     assert old.startswith("- “My favourite colour is blue.” — [My favourite colour is blue.")
+
+
+def test_a_repeated_question_is_answered_each_time(run: Run, tmp_path: Path) -> None:
+    talk = tmp_path / "talk.jsonl"
+    lines = [
+        ("ferry", "user", "When does the ferry leave?"),
+        ("ferry", "assistant", "At nine from the old harbour."),
+        ("seat", "user", "Which seat did we book on CA1234?"),
+        ("seat", "assistant", "32A, by the window."),
+    ]
+    talk.write_text(
+        "".join(json.dumps({"conversation": talk, "role": role, "text": text}) + "\n" for talk, role, text in lines),
+        encoding="utf-8",
+    )
+    run("import", str(talk))
+    for _ in range(3):
+        assert quotes(run("-p", "When does the ferry leave?").out) == ["At nine from the old harbour."]
+        assert quotes(run("-p", "Which seat did we book on CA1234?").out) == ["32A, by the window."]
 
 
 def test_two_statements_of_one_kind_may_both_hold(run: Run) -> None:
