@@ -57,9 +57,9 @@ def _questions_before(conversations: Conversations, hits: Sequence[Hit]) -> dict
     entries = conversations.entries(hit.entry for hit in hits if hit.entry)
     parents = conversations.entries(entry.parent for entry in entries.values() if entry.parent)
     return {
-        entry.id: parent.text
+        entry.id: parent.text or ""
         for entry in entries.values()
-        if (parent := parents.get(entry.parent or 0)) and parent.role is Role.USER and is_question(parent.text)
+        if (parent := parents.get(entry.parent or 0)) and parent.role is Role.USER and is_question(parent.text or "")
     }
 
 

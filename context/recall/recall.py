@@ -145,7 +145,7 @@ def fit_passages(
     """Selects the passages that fit from the results of a search. `results` is None where there was no query."""
     cited = cited_parts(request.cited, max(limits.cited, limits.tokens), counting)
     candidates = [hit for hit in results.hits if not _tells_nothing(hit, request)] if results else []
-    served = _served(request, _only(results, candidates), limits.threshold) if results else 0.0
+    served = _served(request, replace(results, hits=tuple(candidates)), limits.threshold) if results else 0.0
     if not served:
         candidates = []
     hits = [hit for hit in candidates if not _in_view(hit, request) and not _is_cited(hit, cited)]
@@ -172,13 +172,6 @@ def fit_passages(
     while chosen and counting.text(recalled_block((*cited, *_grouped_by_label(bare[: len(chosen)])))) > limits.tokens:
         chosen.pop()
     return (*cited, *_grouped_by_label(chosen))
-
-
-def _only(results: SearchResults, hits: Sequence[Hit]) -> SearchResults:
-    """The results with these of their hits; the total falls by the others and their duplicates."""
-    kept = {hit.id for hit in hits}
-    left_out = sum(1 + len(hit.like) for hit in results.hits if hit.id not in kept)
-    return replace(results, hits=tuple(hits), total=max(len(hits), results.total - left_out))
 
 
 def _served(request: RecallRequest, results: SearchResults, threshold: float) -> float:

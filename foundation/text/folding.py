@@ -60,9 +60,29 @@ def _alike() -> tuple[dict[int, str], re.Pattern[str]]:
     table = {ord(letter): other for letter, other in _ALIKE.items()}
     for zero in (0x660, 0x6F0, 0x966, 0x9E6):  # Arabic, Persian, Hindi, Bengali
         table |= {zero + number: str(number) for number in range(10)}
-    pairs = files("foundation.text").joinpath("data", "simplified.txt").read_text("utf-8").replace("\n", "")
-    table |= {ord(pairs[at]): pairs[at + 1] for at in range(0, len(pairs), 2)}
+    table |= _simplified()
     return table, re.compile(f"[{''.join(map(chr, table))}]")
+
+
+@cache
+def _simplified() -> dict[int, str]:
+    """The simplified character of each traditional one."""
+    pairs = files("foundation.text").joinpath("data", "simplified.txt").read_text("utf-8").replace("\n", "")
+    return {ord(pairs[at]): pairs[at + 1] for at in range(0, len(pairs), 2)}
+
+
+def spellings_of(letter: str) -> str:
+    """The other spellings of a letter: traditional or simplified Chinese, full or half width. `国` → `國`, `1` → `１`."""
+    return _spellings().get(letter, "").replace(letter, "")
+
+
+@cache
+def _spellings() -> dict[str, str]:
+    groups: dict[str, str] = {}
+    widths = {code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}  # full width to ASCII
+    for code, folded in (_simplified() | widths).items():
+        groups[folded] = groups.get(folded, folded) + chr(code)
+    return {letter: group for group in groups.values() for letter in group}
 
 
 HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Final
 
+from foundation.text.folding import spellings_of
 from memory.forget.escapes import escaped_forms
 from memory.forgotten.fingerprints import FORGOTTEN
 
@@ -88,8 +89,8 @@ def encodings(words: Iterable[str]) -> set[bytes]:
 
 
 def phrase_pattern(phrase: str) -> "re.Pattern[str]":
-    """Finds a phrase in any case, with accents composed or decomposed, and with any white space between its words.
-    Raises ValueError for none."""
+    """Finds a phrase in any case, in traditional and simplified Chinese, in full and half width, with accents composed
+    or decomposed, and with any white space between its words. Raises ValueError for none."""
     words = _folded(phrase).split()
     if not words:
         raise ValueError("no words")
@@ -101,13 +102,14 @@ def _folded(text: str) -> str:
 
 
 def _word_pattern(word: str) -> str:
-    """The pattern of a folded word: each letter as it may be written, also ß for ss."""
+    """The pattern of a folded word: each letter in all of its spellings, also ß for ss."""
     parts, at = list[str](), 0
     while at < len(word):
         size = next((size for size in (3, 2) if word[at : at + size] in _ligatures()), 1)
         letters = word[at : at + size]
         decomposed = unicodedata.normalize("NFD", letters)
-        forms = [letters, *_ligatures().get(letters, "")] + ([decomposed] if decomposed != letters else [])
+        forms = [letters, *_ligatures().get(letters, ""), *spellings_of(letters)]
+        forms += [decomposed] if decomposed != letters else []
         parts.append(f"(?:{'|'.join(map(re.escape, forms))})" if len(forms) > 1 else re.escape(letters))
         at += size
     return "".join(parts)

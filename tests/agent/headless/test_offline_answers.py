@@ -63,6 +63,7 @@ def test_a_repeated_question_is_answered_each_time(run: Run, tmp_path: Path) -> 
     for _ in range(3):
         assert quotes(run("-p", "When does the ferry leave?").out) == ["At nine from the old harbour."]
         assert quotes(run("-p", "Which seat did we book on CA1234?").out) == ["32A, by the window."]
+        run("-p", "When does the ferry go?")
 
 
 def test_two_statements_of_one_kind_may_both_hold(run: Run) -> None:
