@@ -72,7 +72,7 @@ def _simplified() -> dict[int, str]:
 
 
 def spellings_of(letter: str) -> str:
-    """The other spellings of a letter: traditional or simplified Chinese, full or half width. `国` → `國`, `1` → `１`."""
+    """The other spellings of a letter, in traditional or simplified Chinese and in either width. `国` → `國`."""
     return _spellings().get(letter, "").replace(letter, "")
 
 
