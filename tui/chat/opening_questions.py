@@ -57,9 +57,11 @@ class OpeningDialogs:
         self._view.show_error(error if isinstance(error, PalimpsestError) else internal_error(error))
 
     async def _ask(self, question: "QuestionDialog") -> bool | None:
-        """The user's answer. Text typed during the dialog goes into the prompt."""
+        """The user's answer. Text typed during the dialog goes into the prompt, and is sent by an Enter after it."""
         self._view.attention.call(ASKS)
         answer = await app_of(self._screen).push_screen_wait(question)
         if question.typed:
             self._prompt.set_text(self._prompt.text + question.typed)
+        if question.sends:
+            self._prompt.submit()
         return answer

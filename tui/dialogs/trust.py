@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import ClassVar, Final
 
 from rich.text import Text
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
@@ -27,7 +28,8 @@ SHOWN_CHARS: Final = 50  # of what was typed
 class QuestionDialog(SheetDialog[bool | None]):
     """A title, the facts and the keys for the answer.
 
-    Typed and pasted text does not answer; it is collected in `typed`, for the prompt.
+    Typed and pasted text does not answer; it is collected in `typed`, for the prompt. `sends`: Enter followed it after
+    the answer, before the dialog had closed.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -40,6 +42,8 @@ class QuestionDialog(SheetDialog[bool | None]):
         self._heading = visible_code_line(title)
         self._facts = [visible_code_line(fact) for fact in facts]
         self._answers = answers
+        self._is_answered = False
+        self.sends = False
 
     def compose(self) -> ComposeResult:
         with Sheet():
@@ -69,13 +73,21 @@ class QuestionDialog(SheetDialog[bool | None]):
     @property
     def takes_line_break(self) -> bool:
         """Not where Enter is an answer, which changes nothing."""
-        return super().takes_line_break and "Enter" not in self._answers
+        return super().takes_line_break and not self._is_answered and "Enter" not in self._answers
 
     def action_answer(self, answer: bool) -> None:
         self.dismiss(answer)
 
     def action_later(self) -> None:
         self.dismiss(None)
+
+    def on_key(self, event: events.Key) -> None:
+        """Keys typed at once arrive before the action of the first of them runs."""
+        if self._is_answered and event.key == "enter":
+            self.sends = bool(self.typed.strip())
+            event.stop()
+        bindings = self._bindings.key_to_bindings.get(event.key, ())
+        self._is_answered |= any(binding.action.startswith(("answer", "later")) for binding in bindings)
 
 
 class TrustScreen(QuestionDialog):

@@ -227,7 +227,7 @@ class Prompt(ChipTextArea):
         match key:
             case "enter" if suggestion and suggestion.sends:
                 self.accept(suggestion)
-                self._submit()
+                self.submit()
             case "enter" | "tab" if suggestion:
                 self.accept(suggestion)
             case "up" | "down" if suggestion:
@@ -235,7 +235,7 @@ class Prompt(ChipTextArea):
             case "escape" if suggestion:
                 self.suggestions.offer(())
             case "enter":
-                self._submit()
+                self.submit()
             case _ if key in NEWLINE_KEYS:
                 self.insert("\n")
             case "up" if self.cursor_at_first_line:
@@ -256,7 +256,7 @@ class Prompt(ChipTextArea):
         self.replace(visible(suggestion.text), (row, max(column - len(suggestion.typed), 0)), (row, column))
         self.suggestions.offer(())
 
-    def _submit(self, *, steers: bool = False) -> None:
+    def submit(self, *, steers: bool = False) -> None:
         shown = self.text
         if shown.strip():
             pastes = self.pasted
@@ -343,7 +343,7 @@ class Prompt(ChipTextArea):
 
     def action_steer(self) -> None:
         if self.text.strip():
-            self._submit(steers=True)
+            self.submit(steers=True)
         else:
             self.post_message(self.SteerRequested())
 
