@@ -15,7 +15,7 @@ Json = dict[str, Any]
 
 
 class BadJson(ValueError):
-    """The text cannot be used. The message says why, as the end of a sentence: `it is nested too deep`."""
+    """The text cannot be used. The message says why, as the end of a sentence: `it is nested too deeply`."""
 
 
 def load_json(
@@ -41,11 +41,11 @@ def load_json(
     except UnicodeDecodeError as error:
         raise BadJson(f"it is not UTF-8 (byte {error.start})") from error
     except RecursionError as error:
-        raise BadJson("it is nested too deep") from error
+        raise BadJson("it is nested too deeply") from error
     except ValueError as error:  # an integer of more digits than Python converts
         raise BadJson("it has a number with too many digits") from error
     if opened > most_nested and is_deeper(value, most_nested):
-        raise BadJson("it is nested too deep")
+        raise BadJson("it is nested too deeply")
     return value
 
 

@@ -20,4 +20,4 @@ def decode_json(body: bytes | str, kind: "type[T] | msgspec.json.Decoder[T]") ->
     except UnicodeError as error:  # a lone surrogate in a text, or bytes that are no UTF-8
         raise msgspec.DecodeError("JSON is malformed: it is not UTF-8") from error
     except RecursionError as error:
-        raise msgspec.DecodeError("JSON is malformed: it is nested too deep") from error
+        raise msgspec.DecodeError("JSON is malformed: it is nested too deeply") from error

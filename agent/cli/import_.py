@@ -30,34 +30,39 @@ if TYPE_CHECKING:  # loaded when something is imported
     "--from",
     "form",
     type=click.Choice(FORMATS),
-    help="The format; without it the file's beginning shows it.",
+    help="The format; the default is detected from the file's content.",
 )
-@click.option("--source", help="A name for where it comes from; entries are kept once a source, conversation and id.")
+@click.option("--source", help="A name for the source. An entry is stored once for each source, conversation and id.")
 @click.option(
     "--scope",
     metavar="NAME|id",
-    help="The scope of what is imported, which search and recall of others leave out; id: each conversation's own id.",
+    help="Import into this scope, which other scopes do not search or recall; id: the id of each conversation.",
 )
 @click.option(
-    "--knowledge", is_flag=True, help="Add the projects' documents and instructions and the memories of an export, too."
+    "--knowledge",
+    is_flag=True,
+    help="Also add an export's projects (documents, instructions) and memories to knowledge.",
 )
 def command(
     *, paths: tuple[Path, ...], form: str | None, source: str | None, scope: str | None, knowledge: bool
 ) -> None:
-    """Import conversations from files and folders, or from the programs that are listed without an argument.
+    """Import conversations from files, from folders, or from another program on this machine.
 
-    jsonl: a line an entry, {"id", "conversation", "time", "role", "speaker", "text"}; only text is required, the
-    rest of a line is kept. chatgpt, claude: their data export, as a zip or its conversations.json. claude-code,
-    codex, gemini: session files of theirs, from ~/.claude/projects, ~/.codex/sessions or ~/.gemini/tmp; the results
-    of tools are kept. opencode: its database, its folder storage, or what `opencode export` writes. chunks: the folder
-    that holds chunks/NAME_chunk_001.json, with or without summaries/ and NAME_index.json, or one of its files;
-    messages have content, role and timestamp. Summaries are read with context.read_compressed, and are never recalled.
+    Without an argument, the programs that have conversations here are listed; NAME imports one of them.
 
-    A bad line is told with its number, and the rest is imported; of chunks nothing is imported where a file is bad.
-    Importing a file again adds only what is new; of several, those that have not changed are not read again. Other
-    files in a folder are left out, and counted.
+    jsonl: one entry per line, {"id", "conversation", "time", "role", "speaker", "text"}. Only text is required; other
+    fields are kept. chatgpt, claude: the data export, as a zip file or its conversations.json. claude-code, codex,
+    gemini: session files, from ~/.claude/projects, ~/.codex/sessions or ~/.gemini/tmp, with the results of tools.
+    opencode: its database, its folder storage, or the output of `opencode export`. chunks: the folder that contains
+    chunks/NAME_chunk_001.json, with or without summaries/ and NAME_index.json, or one of these files. Messages have
+    content, role and timestamp. Summaries are read with context.read_compressed and are never recalled.
 
-    Exit status: 0 all was read, 1 some files or lines could not be read (the others were imported), 130 interrupted.
+    A bad line is reported with its number and the other lines are imported. If a chunk file is bad, nothing is
+    imported. Importing a file again adds only new entries; of several files, unchanged ones are not read again. Other
+    files in a folder are counted and not imported.
+
+    Exit status: 0 everything was read, 1 some files or lines could not be read (the others were imported), 130
+    interrupted.
     """
     from agent.importers.import_files import import_files
     from agent.importers.imported_files import ImportedFiles
@@ -106,7 +111,7 @@ def command(
     if hidden := report.bad_count - sum(number for _, number in report.reasons):
         output.narrate(f"… and {hidden:,} more.")
     if report.redacted:
-        output.narrate(f"Private spans and secrets that were taken out: {report.redacted:,}.")
+        output.narrate(f"Removed private parts and secrets: {report.redacted:,}.")
     _print(result, len(files), as_json=invocation.json)
     invocation.status = 1 if report.refused or result.unread else 0
 
@@ -130,7 +135,7 @@ def _files_of(paths: tuple[Path, ...], form: str | None) -> list[Path]:
         expanded = (path,) if form == "chunks" else tuple(files_of(path))
         of_path = programs.get(str(path), expanded)
         if not of_path:
-            raise Misuse("An empty folder", f"{path} holds no file that can be imported.")
+            raise Misuse("Nothing to import", f"{path} contains no file that can be imported.")
         for file in of_path:
             _require_file(file)
             files[file] = None
@@ -163,7 +168,9 @@ def _require_file(path: Path) -> None:
     if not path.exists():
         raise Misuse("No such file", f"There is no file {path}.")
     kind = "a pipe" if path.is_fifo() else "a device"
-    raise Misuse("Not a file", f"{path} is {kind}, which can be read only once.", "Save it to a file, and import that.")
+    raise Misuse(
+        "Not a file", f"{path} is {kind}, which can be read only once.", "Save it to a file and import the file."
+    )
 
 
 def _print(result: FilesReport, files: int, *, as_json: bool) -> None:

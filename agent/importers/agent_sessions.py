@@ -29,7 +29,7 @@ def events(lines: Iterable[bytes | LineTooLong]) -> Iterator[tuple[str, dict[str
     for number, raw in enumerate(lines, start=1):
         location = f"line {number}"
         if isinstance(raw, LineTooLong):
-            yield BadRecord(location, f"it has {raw.size:,} bytes; {raw.most:,} are the most (imports.line_mb)")
+            yield BadRecord(location, f"it has {raw.size:,} bytes; the maximum is {raw.most:,} (imports.line_mb)")
         elif raw.strip():
             try:
                 yield location, parse_object(raw.removeprefix(b"\xef\xbb\xbf"))

@@ -83,8 +83,8 @@ def read_chunks(path: Path, limits: ImportSettings | None = None) -> Iterator[Pa
     if not works:
         raise BadChunkFile(
             "No chunks",
-            f"{path} holds no file like chunks/NAME_chunk_001.json.",
-            "Name the folder that holds chunks/, or one of its files.",
+            f"{path} contains no file like chunks/NAME_chunk_001.json.",
+            "Name the folder that contains chunks/, or one of its files.",
         )
     most = (limits or ImportSettings()).conversation
     for work in works:  # refuses all where one is bad
@@ -156,7 +156,7 @@ def _messages(value: Any, file: Path) -> list[Any]:
         return found
     if any(key in held for key in CONTENTS) or _pair(held):
         return [held]
-    raise _bad(file, f"it holds no list of messages (looked for {', '.join(LISTS)})")
+    raise _bad(file, f"it contains no list of messages (looked for {', '.join(LISTS)})")
 
 
 def _read_message(message: Any, location: str, file: Path, conversation: str, title: str) -> Iterator[ParsedRecord]:
@@ -164,7 +164,7 @@ def _read_message(message: Any, location: str, file: Path, conversation: str, ti
         message = {"content": message}
     fields = as_object(message)
     if not fields:
-        raise _bad(file, f"{location.rpartition(', ')[2]} is no object")
+        raise _bad(file, f"{location.rpartition(', ')[2]} is not an object")
     try:
         for single in _split_pair(fields):
             for record in read_object(_jsonl_fields(single), location, conversation):
@@ -230,7 +230,7 @@ def _text(content: Any) -> str:
         case dict():
             return content_text(as_object(content))
         case _:
-            raise NoEntry("its text is no string")
+            raise NoEntry("its text is not a string")
 
 
 def _read_summary(value: Any, file: Path, number: int, conversation: str, title: str) -> Iterator[ParsedRecord]:
@@ -241,7 +241,7 @@ def _read_summary(value: Any, file: Path, number: int, conversation: str, title:
         inner = as_object(part)
         text = _summary_of(part)
         if not text:
-            raise _bad(file, f"it holds no summary (looked for {', '.join(SUMMARY_KEYS)})")
+            raise _bad(file, f"it contains no summary (looked for {', '.join(SUMMARY_KEYS)})")
         source = inner if part is not held else fields
         own = as_object(fields.get("palimpsest"))
         yield ImportRecord(
@@ -267,5 +267,7 @@ def _summary_of(value: Any) -> Any:
 
 def _bad(path: Path, problem: str) -> BadChunkFile:
     return BadChunkFile(
-        "A chunk file cannot be read", f"{path}: {problem}.", "Mend or remove the file; nothing was imported."
+        "A chunk file cannot be read",
+        f"{path}: {problem}.",
+        "Nothing was imported. Fix or remove the file, then import again.",
     )

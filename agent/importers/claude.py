@@ -73,7 +73,7 @@ def _read_one(conversation_object: dict[str, Any], messages: list[Any], position
         location = f"{position}, message {number}"
         message = as_object(raw)
         if not message:
-            yield BadRecord(location, "it is no object")
+            yield BadRecord(location, "it is not an object")
             continue
         key, (text, skipped) = as_string(message.get("uuid")), _words(message, location)
         yield from skipped

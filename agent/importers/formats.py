@@ -106,8 +106,8 @@ def detect(path: Path, limits: ImportSettings | None = None) -> str:
                 return form
         raise UnknownFormat(
             "Unknown format",
-            f"{path} is no export of ChatGPT or Claude, no session of a coding agent, no chunk and no JSONL.",
-            "Name it with --from.",
+            f"{path} is not an export of ChatGPT or Claude, a session of a coding agent, a chunk file or JSONL.",
+            "Give the format with --from.",
         )
 
 
@@ -124,7 +124,9 @@ def _conversations(path: Path, limits: ImportSettings) -> Generator[Iterator[Any
             with _archive_members(path, stream, limits) as conversations:
                 yield conversations
         except _BROKEN as error:
-            raise NotAnArray("Damaged", f"{path} cannot be unpacked ({error}).", "Is the export complete?") from error
+            raise NotAnArray(
+                "Damaged", f"{path} cannot be unpacked ({error}).", "Check that the export is complete."
+            ) from error
 
 
 @contextmanager
@@ -132,7 +134,9 @@ def _archive_members(path: Path, stream: BinaryIO, limits: ImportSettings) -> Ge
     with zipfile.ZipFile(stream) as archive:
         names = [name for name in archive.namelist() if _holds_conversations(name) or _holds_knowledge(name)]
         if not any(map(_holds_conversations, names)):
-            raise UnknownFormat("No conversations", f"{path} holds no conversations.json.", "Is it the whole export?")
+            raise UnknownFormat(
+                "No conversations", f"{path} contains no conversations.json.", "Check that the export is complete."
+            )
         _refuse_bomb(path, [archive.getinfo(name) for name in names])
         yield _from_zip(archive, sorted(names), limits)
 
@@ -143,16 +147,18 @@ def _refuse_bomb(path: Path, members: list[zipfile.ZipInfo]) -> None:
     zlib unpacks only as much as is read; bzip2 and LZMA do not limit it, so they are refused.
     """
     if any(member.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED} for member in members):
-        raise NotAnArray("Packed in an unusual way", f"{path} is no zip as the services make it.", "Unpack it first.")
+        raise NotAnArray(
+            "Unknown compression", f"{path} uses a compression that exports do not use.", "Unpack it first."
+        )
     unpacked = sum(member.file_size for member in members)
     packed = max(sum(member.compress_size for member in members), 1)
     if unpacked <= SMALL_BYTES or (unpacked <= MAX_EXPORT_BYTES and unpacked / packed <= MAX_RATIO):
         return
     raise NotAnArray(
         "Too large unpacked",
-        f"{path} would unpack to {unpacked / 2**20:,.0f} MB, {unpacked / packed:,.0f} times what it takes; "
-        f"up to {MAX_EXPORT_BYTES / 2**20:,.0f} MB and {MAX_RATIO} times are taken.",
-        "If it is a true export, unpack it and import its conversations.json.",
+        f"{path} would unpack to {unpacked / 2**20:,.0f} MB, {unpacked / packed:,.0f} times its size; "
+        f"up to {MAX_EXPORT_BYTES / 2**20:,.0f} MB and {MAX_RATIO} times are allowed.",
+        "If it is an export, unpack it and import its conversations.json.",
     )
 
 

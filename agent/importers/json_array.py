@@ -84,9 +84,9 @@ class _Buffer:
                     raise self.broken(error.msg, error.pos) from error
                 size *= 2
             except RecursionError as error:
-                raise self.broken("it is nested too deep") from error
+                raise self.broken("it is nested too deeply") from error
             except ValueError as error:  # an integer of more digits than Python converts
-                raise self.broken("it holds a number of too many digits") from error
+                raise self.broken("it contains a number with too many digits") from error
             else:
                 if end == len(self._text) and self._read_more(CHUNK):
                     continue  # a number might continue
@@ -95,7 +95,9 @@ class _Buffer:
 
     def broken(self, problem: str, position: int | None = None) -> NotAnArray:
         offset = self._consumed + (self._position if position is None else position)
-        return NotAnArray("Broken JSON", f"{self._name}: {problem} (character {offset:,}).", "Is the export complete?")
+        return NotAnArray(
+            "Broken JSON", f"{self._name}: {problem} (character {offset:,}).", "Check that the export is complete."
+        )
 
     def _read_more(self, size: int) -> bool:
         if self._at_end:
@@ -113,5 +115,5 @@ class _Buffer:
         if len(self._text) > self._largest + CHUNK:
             raise self.broken(f"one conversation is larger than {self._largest:,} characters (imports.conversation_mb)")
         if self._text.count("{") + self._text.count("[") > MAX_CONTAINERS:
-            raise self.broken(f"one conversation holds more than {MAX_CONTAINERS:,} objects and lists")
+            raise self.broken(f"one conversation contains more than {MAX_CONTAINERS:,} objects and lists")
         return bool(text) or not self._at_end

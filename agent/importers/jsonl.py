@@ -65,7 +65,7 @@ def read_jsonl(lines: Iterable[bytes | LineTooLong], conversation: str) -> Itera
     for number, raw in enumerate(lines, start=1):
         location = f"line {number}"
         if isinstance(raw, LineTooLong):
-            yield BadRecord(location, f"it has {raw.size:,} bytes; {raw.most:,} are the most (imports.line_mb)")
+            yield BadRecord(location, f"it has {raw.size:,} bytes; the maximum is {raw.most:,} (imports.line_mb)")
             continue
         body = raw.removeprefix(b"\xef\xbb\xbf") if number == 1 else raw
         if not body.strip():
@@ -85,7 +85,7 @@ def read_object(object_: dict[str, Any], location: str, conversation: str, size:
     object_ = _with_our_names(object_)
     text = object_.get("text")
     if not isinstance(text, str):
-        raise NoEntry("it has no “text” or “content”" if text is None else "its “text” is no string")
+        raise NoEntry("it has no “text” or “content”" if text is None else "its “text” is not a string")
     extra = as_object(object_.get("palimpsest"))
     time = parse_time(object_.get("time"))
     unknown = {key: value for key, value in object_.items() if key not in KEYS}
@@ -96,7 +96,7 @@ def read_object(object_: dict[str, Any], location: str, conversation: str, size:
         unknown["time"] = object_["time"]
         yield BadRecord(
             location,
-            f"its time {repr(object_['time'])[:80]} is not understood; it is imported without",
+            f"its time {repr(object_['time'])[:80]} cannot be read; the entry is imported without a time",
             partly_imported=True,
         )
     role = object_.get("role")
@@ -154,7 +154,7 @@ def parse_object(body: bytes) -> dict[str, Any]:
     except BadJson as error:
         raise NoEntry(str(error)) from error
     if not isinstance(value, dict):
-        raise NoEntry("it is no JSON object")
+        raise NoEntry("it is not a JSON object")
     return as_object(value)
 
 

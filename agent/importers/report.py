@@ -64,16 +64,16 @@ def summary(report: ImportReport) -> str:
         destination = counted(conversations, "conversation", "conversations")
         parts = [f"{counted(entries, 'entry', 'entries')} in {destination} imported from “{report.source}”"]
     if report.already:
-        parts.append(f"{report.already:,} {'was' if report.already == 1 else 'were'} there already")
+        parts.append(f"{report.already:,} {'was' if report.already == 1 else 'were'} already stored")
     if report.refused:
         parts.append(counted(report.refused, "line was bad", "lines were bad"))
     if report.kept_count:
-        parts.append(counted(report.kept_count, "line was taken in part", "lines were taken in part"))
+        parts.append(counted(report.kept_count, "line was imported in part", "lines were imported in part"))
     if report.observations:
-        parts.append(f"{counted(report.observations, 'observation', 'observations')} left out")
+        parts.append(f"{counted(report.observations, 'observation', 'observations')} not imported")
     if report.forgotten:
-        left_out = counted(report.forgotten, "entry left out, for it was", "entries left out, for they were")
-        parts.append(f"{left_out} forgotten here")
+        left_out = counted(report.forgotten, "entry", "entries")
+        parts.append(f"{left_out} not imported because deleted here with `forget`")
     return "; ".join(parts) + "."
 
 

@@ -14,7 +14,7 @@ class ImportSettings(Struct, frozen=True, kw_only=True):
         float,
         Meta(
             gt=0,
-            description="The longest line of a JSONL file, in megabytes; a longer one is a bad line.",
+            description="Maximum length of a line in a JSONL file, in megabytes; a longer line is not imported.",
             extra={"guarded": True},
         ),
     ] = 16.0
@@ -22,7 +22,7 @@ class ImportSettings(Struct, frozen=True, kw_only=True):
         float,
         Meta(
             gt=0,
-            description="The largest conversation of an export of ChatGPT or Claude, in megabytes.",
+            description="Maximum size of a conversation in an export of ChatGPT or Claude, in megabytes.",
             extra={"guarded": True},
         ),
     ] = 64.0

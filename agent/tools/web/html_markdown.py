@@ -19,7 +19,7 @@ _BLANK_LINES: Final = re.compile(r"\n(?:[ \t]*\n){2,}")
 
 
 def html_to_markdown(html: str) -> str:
-    """The page as Markdown. Raises ToolFailure where it takes too long or is nested too deep."""
+    """The page as Markdown. Raises ToolFailure where it takes too long or is nested too deeply."""
     command = [sys.executable, "-P", "-m", __name__]  # -P: not this folder's modules
     names = ("PATH", "SYSTEMROOT", "LANG")
     environment = {name: os.environ[name] for name in names if name in os.environ}
@@ -36,7 +36,7 @@ def html_to_markdown(html: str) -> str:
     except subprocess.TimeoutExpired as error:
         raise ToolFailure("Not readable", f"The page takes more than {SECONDS:g} seconds to convert.") from error
     if done.returncode:
-        raise ToolFailure("Not readable", "The page could not be converted: it is too large or nested too deep.")
+        raise ToolFailure("Not readable", "The page could not be converted: it is too large or nested too deeply.")
     return done.stdout.decode("utf-8", "replace")
 
 

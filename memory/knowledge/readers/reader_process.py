@@ -55,7 +55,7 @@ def main() -> None:
         except UnreadableDocument as error:
             write_frame(replies, RefusalFrame(error.message, error.hint))
         except RecursionError:
-            write_frame(replies, RefusalFrame("its parts are nested too deep"))
+            write_frame(replies, RefusalFrame("its parts are nested too deeply"))
         del raw
 
 

@@ -32,9 +32,9 @@ def imported(entries: int, conversations: int, already: int = 0, bad: int = 0) -
 def test_an_import_tells_what_happened_and_nothing_else() -> None:
     assert summary(imported(300, 1)) == "300 entries in 1 conversation imported from “talk”."
     assert summary(imported(1, 1, 1, 2)) == (
-        "1 entry in 1 conversation imported from “talk”; 1 was there already; 2 lines were bad."
+        "1 entry in 1 conversation imported from “talk”; 1 was already stored; 2 lines were bad."
     )
-    assert summary(imported(0, 0, 5)) == "Nothing new in “talk”; 5 were there already."
+    assert summary(imported(0, 0, 5)) == "Nothing new in “talk”; 5 were already stored."
 
 
 def test_the_doctor_advises_what_runs_here(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -75,7 +75,7 @@ def test_an_import_finds_the_conversation_whose_id_and_source_were_forgotten(run
     assert places_of(root, ["zqibble"]) == {}
     before = run("export", "--to", "jsonl").out
     again = run("import", str(named))
-    assert "Nothing new" in again.out and "2 were there already" in again.out
+    assert "Nothing new" in again.out and "2 were already stored" in again.out
     assert run("export", "--to", "jsonl").out == before
     assert places_of(root, ["zqibble"]) == {}
     assert run("check").status == 0
@@ -104,7 +104,7 @@ def test_entries_forgotten_before_or_after_the_id_of_their_conversation_stay_out
     run("import", str(file))
     for ref in ("b-boats", "zqibble", "b-harbour"):
         assert run("forget", ref, "--yes").status == 0
-    assert "2 entries left out, for they were forgotten here" in run("import", str(file)).out
+    assert "2 entries not imported because deleted here with `forget`" in run("import", str(file)).out
     assert texts(run) == ["[forgotten]", "[forgotten]", "pier"]
     assert places_of(root, ["zqibble"]) == {}
 

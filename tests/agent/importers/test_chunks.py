@@ -111,11 +111,11 @@ def test_a_folder_above_memory_and_a_file_in_it_name_the_same(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("bad", "problem"),
     [
-        ("[{", "it is no JSON"),
-        ({"version": 1}, "it holds no list of messages"),
+        ("[{", "it is not JSON"),
+        ({"version": 1}, "it contains no list of messages"),
         ([{"role": "user"}], "message 1: it has no text"),
-        ([{"content": "a"}, 7], "message 2 is no object"),
-        ([{"content": 7}], "message 1: its text is no string"),
+        ([{"content": "a"}, 7], "message 2 is not an object"),
+        ([{"content": 7}], "message 1: its text is not a string"),
     ],
 )
 def test_a_bad_file_names_itself_and_nothing_is_imported(
@@ -143,7 +143,7 @@ def test_on_the_command_line(run: Run, tmp_path: Path) -> None:
     assert exported.status == 0
     assert exported.out.strip() == str(out / "chunks-n_index.json")
     assert "already exists" in run("export", "--to", "chunks", "--dir", str(out)).err
-    assert "1 was there already" in run("import", str(out), "--from", "chunks").out
+    assert "1 was already stored" in run("import", str(out), "--from", "chunks").out
     (folder / "chunks/n_chunk_002.json").write_text("[")
     refused = run("import", str(folder), "--json")
     assert refused.status == 1

@@ -59,7 +59,7 @@ def test_an_entry_whose_words_were_forgotten_in_part_is_known_again(run: Run, ro
     assert run("import", str(file)).status == 0
     assert run("forget", "a", "--yes").status == 0
     again = run("import", str(file))
-    assert "1 was there already; 1 entry left out, for it was forgotten here" in again.out
+    assert "1 was already stored; 1 entry not imported because deleted here with `forget`" in again.out
     assert places_of(root, ["bluefin"]) == {}
 
 

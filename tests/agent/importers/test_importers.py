@@ -239,7 +239,7 @@ def test_an_archive_that_unpacks_to_far_too_much_is_refused_at_once(tmp_path: Pa
         for _ in range(80):
             file.write(b" " * 2**20)
     for reading in (lambda: detect(bomb), lambda: list(read_file(bomb, "chatgpt"))):
-        with pytest.raises(NotAnArray, match=r"80 MB, .* times what it takes"):
+        with pytest.raises(NotAnArray, match=r"80 MB, .* times its size"):
             reading()
 
 
@@ -280,7 +280,7 @@ def test_a_line_that_is_nested_too_deep_is_told_and_its_neighbours_stay(cold: Co
     deep = '{"text": "x", "k": ' + '{"a":' * levels + "1" + "}" * levels + "}"
     imported = stored(cold, read_jsonl(lines({"text": "before"}, deep, {"text": "after"}), "x"))
     assert [entry.text for entry in branch(cold, "x")] == ["before", "after"]
-    assert [(bad.location, bad.sentence) for bad in imported.bad] == [("line 2", "it is nested too deep")]
+    assert [(bad.location, bad.sentence) for bad in imported.bad] == [("line 2", "it is nested too deeply")]
 
 
 def test_a_line_that_is_nested_as_deep_as_people_write_is_kept(cold: ColdStore) -> None:
