@@ -15,7 +15,7 @@ from msgspec.structs import fields
 
 _NARROWS: Final = {"narrows": True}
 _KINDS: Final = (
-    "message, tool_call, tool_result, summary, observation, page, memory (notes), knowledge "
+    "message, tool_result, summary, observation, page, memory (notes), knowledge "
     "(added files), prompt (your messages), or conversation (one result per conversation)."
 )
 _ENTITY: Final = (

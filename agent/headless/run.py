@@ -317,7 +317,8 @@ def _apply(session: Session, options: HeadlessOptions) -> None:
 def _calls_limit(reached: events.CallLimitReached, options: HeadlessOptions) -> Limit:
     if reached.repeated:
         return Limit("repeated_calls", f"{reached.sentence} The run stops here.")
-    where = "tools.most_calls" if options.limits.calls is None else "--max-calls"
+    calls = options.limits.calls
+    where = "tools.most_calls" if calls is None or reached.made < calls else "--max-calls"
     return Limit("calls", f"The model made {reached.made:,} tool calls, the maximum ({where}), and wants more.")
 
 

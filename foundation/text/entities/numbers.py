@@ -151,7 +151,7 @@ _CURRENCY = lazy_pattern(
 _CODE_BEFORE = lazy_pattern(r"(?<![A-Za-z])(USD|EUR|GBP|CNY|RMB|JPY|CHF|CAD|AUD|HKD|SGD) ?$")
 _AMOUNT = lazy_pattern(r"\d+(?:\.\d+)?|\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 
-_FLIGHT_BEFORE = lazy_pattern(r"(?<![A-Za-z0-9])([A-Z]{2}|[A-Z][0-9])([ -]?)$")
+_FLIGHT_BEFORE = lazy_pattern(r"(?<![A-Za-z0-9])(?:([A-Z]{2}|[A-Z][0-9])([ -]?)|([a-z]{2}|[a-z][0-9]))$")
 _FLIGHT_TALK = lazy_pattern(
     r"flight|\bfl[iy]|boarding|airline|\bgate\b|check[- ]?in|航班|飞机|登机|值机|航空", re.IGNORECASE
 )
@@ -214,15 +214,18 @@ def _attached(number: str, before: str, after: str, text: str, start: int) -> It
 
 def _flight(number: str, before: str, after: str, text: str, start: int) -> str:
     """Two characters of an airline and two to four digits (IATA Resolution 762): airlines that stand for nothing else
-    by themselves, the others only in talk of flying."""
+    by themselves, the others only in talk of flying. So are small letters, with three digits or more."""
     if not (number.isdigit() and 1 <= len(number) <= 4) or _LETTER_AFTER.match(after):
         return ""
     match = _FLIGHT_BEFORE.search(before)
-    if not match or match[1] not in AIRLINES:
+    if not match:
+        return ""
+    airline = match[1] or match[3].upper()
+    if airline not in AIRLINES or (match[3] and len(number) < 3):
         return ""
     alone = match[1] in CLEAR and len(number) >= 3 and not match[2]
     if alone or _FLIGHT_TALK.search(text, max(0, start - 60), start + 40):
-        return f"{match[1]}{number.lstrip('0') or '0'}"
+        return f"{airline}{number.lstrip('0') or '0'}"
     return ""
 
 

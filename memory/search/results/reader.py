@@ -153,8 +153,8 @@ class HitReader:
             conversation = self._conversation(entry.conversation_seq)
         except MemoryFailure:  # damaged, which the vault reports, or deleted meanwhile: either way it cannot be quoted
             return None
-        if not self._wording.matches(passage.text) or (self._findings.worth and not passage.text.strip()):
-            return None  # an answer that only called a tool has no words that could answer
+        if not self._wording.matches(passage.text) or not passage.text.strip():
+            return None  # an answer that only called a tool
         (start, end), *further = self._best_windows(passage.text)
         spot = self._spot(conversation, entry, passage.text, start, end)
         start, end = spot.start, spot.end

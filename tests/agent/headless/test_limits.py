@@ -43,6 +43,16 @@ def test_no_more_calls_than_the_most(run: Run, server: ChatServer) -> None:
     assert "--allow" not in said.err, "no permission lifts the limit"
 
 
+@pytest.mark.parametrize(("most", "named"), [("2", "tools.most_calls"), ("9", "--max-calls")])
+def test_the_limit_of_calls_that_was_reached_is_named(
+    run: Run, server: ChatServer, monkeypatch: pytest.MonkeyPatch, most: str, named: str
+) -> None:
+    monkeypatch.setenv("PALIMPSEST_TOOLS_MOST_CALLS", most)
+    server.plays(*searches(4), chat("never"))
+    said = run("--model", server.spec, "-p", "--max-calls", "3", "tea?", "--json")
+    assert f"({named})" in said.json["limit"]["sentence"]
+
+
 def test_an_answer_within_the_most_calls_is_no_limit(run: Run, server: ChatServer) -> None:
     server.plays(*searches(2), chat("Done."))
     said = run("--model", server.spec, "-p", "--max-calls", "2", "tea?", "--json")
