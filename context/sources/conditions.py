@@ -35,6 +35,7 @@ _PATTERNS: dict[str, re.Pattern[str]] = {
     # with a digit needs three digits: M340 and A320 are models of cars and aircraft.
     "flight_number": lazy_pattern(
         r"(?<![A-Za-z0-9])(?:([A-Z]{2})([ -]?)([0-9]{2,4})|([A-Z][0-9]|[0-9][A-Z])([ -]?)([0-9]{3,4}))[A-Z]?"
+        r"(?![A-Za-z0-9]|[.,-][0-9])|(?<![A-Za-z0-9])([a-z]{2})([0-9]{3,4})"
         r"(?![A-Za-z0-9]|[.,-][0-9])"
     ),
     "url": lazy_pattern(rf"{_BEFORE}(?:https?://|www\.)[^\s<>\"'）】」，。；、]{{3,2000}}", re.IGNORECASE),
@@ -84,14 +85,17 @@ _YEAR = lazy_pattern(r"(?:19|20)[0-9]{2}")
 def _is_flight(match: re.Match[str]) -> bool:
     """Whether a flight is meant. Airlines whose code means little else need no further word, unless a year follows, as
     in `CA 2020`; the others need a word of flying nearby: `X5 2020` is a car, `S7-1200` a controller."""
+    start, end = max(0, match.start() - _CONTEXT_BEFORE), match.end() + _CONTEXT_AFTER
+    is_named = _FLIGHT_CONTEXT.search(match.string, start, end) is not None
+    if match[7]:  # small letters
+        return is_named and match[7].upper() in AIRLINES
     code, separator, number = match.group(1, 2, 3) if match[1] else match.group(4, 5, 6)
     is_clear = code in CLEAR or code in _CLEAR_WITH_DIGIT
     if is_clear and len(number) >= 3 and not (separator and _YEAR.fullmatch(number)):
         return True
     if code not in AIRLINES and (separator or not code.isalpha()):
         return False
-    start, end = max(0, match.start() - _CONTEXT_BEFORE), match.end() + _CONTEXT_AFTER
-    return _FLIGHT_CONTEXT.search(match.string, start, end) is not None
+    return is_named
 
 
 def _entities(kind: str, text: str) -> Iterator[str]:

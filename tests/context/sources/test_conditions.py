@@ -57,6 +57,7 @@ def test_a_keyword_is_a_whole_word_where_words_have_spaces() -> None:
     ("kind", "text", "expected"),
     [
         ("flight_number", "a BMW M340 and an A320, then U2 8012 and 9C8888", ["U2 8012", "9C8888"]),
+        ("flight_number", "flight ca1234 tomorrow, in room ca12", ["ca1234"]),
         ("flight_number", "on CA1234 and LH 441, not HTTP404 nor ABC123", ["CA1234", "LH 441"]),
         (
             "url",

@@ -190,7 +190,7 @@ def test_around_an_entry_which_is_the_anchor(talk: Talk) -> None:
 def test_an_answer_that_only_called_a_tool_is_no_blank_line_of_a_timeline(talk: Talk) -> None:
     told(talk)
     talk.say("", to="a", role=Role.ASSISTANT, day="2026-03-05")
-    assert timeline(talk, around=datetime(2026, 3, 5, 12, tzinfo=UTC), before=1, after=1) == ["day 5", "day 6"]
+    assert timeline(talk, around=datetime(2026, 3, 5, 12, tzinfo=UTC), before=2, after=1) == ["day 5", "day 6"]
 
 
 def test_around_the_best_hit_in_its_conversation(talk: Talk) -> None:
