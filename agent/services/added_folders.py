@@ -21,13 +21,13 @@ def add_folder(session: "Session", name: str, here: Path) -> Path:
     folder = resolve_path(here / expand_home(name))
     shown = visible(str(folder))
     if not folder.is_dir():
-        raise Misuse("Not a folder", f"{shown} is no folder.", "/add-dir ../other-project")
+        raise Misuse("Not a folder", f"{shown} is not a folder.", "/add-dir ../other-project")
     if resolve_path(Path.home()).is_relative_to(folder):
-        raise Misuse("Too much", f"{shown} is or holds your home folder.", "Name the folder of a project.")
+        raise Misuse("Too much", f"{shown} is or contains your home folder.", "Name the folder of a project.")
     own = resolve_path(config_dir(session.config.environment))
     is_own = own.is_relative_to(folder) or folder.is_relative_to(own) or any(map(is_state, folder.parts))
     if is_own or is_secret((*folder.parts, "")):
-        raise Misuse("Out of bounds", f"{shown} has keys, or Palimpsest's own state.", "Name another folder.")
+        raise Misuse("Not allowed", f"{shown} contains keys or Palimpsest's own state.", "Name another folder.")
     session.project.add(folder)
     session.commands.sandbox.add_writable(folder)
     return folder

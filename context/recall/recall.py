@@ -151,7 +151,8 @@ def fit_passages(
     hits = [hit for hit in candidates if not _in_view(hit, request) and not _is_cited(hit, cited)]
     hits = without_held(_echoes_last(hits, request), request.summaries, request.own)
     by_id = {hit.id: hit for hit in candidates}
-    best = max((hit.score for hit in candidates), default=0.0)  # those in view included: they may say it all
+    backed = [hit for hit in candidates if not hit.unverified] or candidates
+    best = max((hit.score for hit in backed), default=0.0)  # those in view included: they may say it all
     likelihood = results.likelihood if results else 0.0
     parts = [
         _part(
@@ -160,7 +161,7 @@ def fit_passages(
             by_id,
             limits,
             counting,
-            served * passage_likelihood(rank, hit.score / best if best else 1.0, likelihood),
+            served * passage_likelihood(rank, min(hit.score / best, 1.0) if best else 1.0, likelihood),
         )
         for rank, hit in enumerate(_ranked(hits), len(cited))
     ]
@@ -237,13 +238,18 @@ def _repeats_message(hit: Hit, text: str) -> bool:
 
 
 def _ranked(hits: Sequence[Hit]) -> list[Hit]:
-    """By score, newest first where scores are close; what supersedes another hit has at least its score."""
+    """By score, newest first where scores are close; what supersedes another hit has at least its score. Unverified
+    answers come last."""
     best = max((hit.score for hit in hits), default=0.0) or 1.0
     before = {hit.superseded_by: hit.score for hit in sorted(hits, key=lambda hit: hit.score)}
     scores = {hit.id: max(hit.score, before.get(hit.id, 0.0)) for hit in hits}
     return sorted(
         hits,
-        key=lambda hit: (int((best - scores[hit.id]) / best / CLOSE), -(hit.time.timestamp() if hit.time else 0.0)),
+        key=lambda hit: (
+            hit.unverified,
+            int((best - scores[hit.id]) / best / CLOSE),
+            -(hit.time.timestamp() if hit.time else 0.0),
+        ),
     )
 
 

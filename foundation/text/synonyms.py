@@ -30,14 +30,15 @@ class Synonym(NamedTuple):
 
 
 def synonyms_of(term: str) -> tuple[Synonym, ...]:
-    """The synonyms of a term, most similar first; none for a term that is not in the table."""
+    """The synonyms of a term, most similar first, at most MOST; none for a term that is not in a table."""
     chinese, table = _chinese().get(term, ()), stored_table()
     index = table.places.get(term)
     if index is None:
         return chinese
     part = slice(int(table.starts[index]), int(table.starts[index + 1]))
     others = zip(table.others[part].tolist(), table.shares[part].tolist(), strict=True)
-    return (*chinese, *(Synonym(table.terms[other], share / _SHARES) for other, share in others))
+    english = (Synonym(table.terms[other], share / _SHARES) for other, share in others)
+    return (*chinese, *english)[:MOST]
 
 
 @cache

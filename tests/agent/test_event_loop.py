@@ -22,7 +22,7 @@ LINES = (
     "/diff",
     "/init",
     "/commands",
-    "/add-dir {folder}",
+    "/add-dir {folder}/other",
     "/help",
     "/help archive",
     "/rename Trip",
@@ -92,9 +92,12 @@ def calls() -> Iterator[list[str]]:
 async def session(workspace: Workspace, tmp_path: Path, calls: list[str]) -> AsyncIterator[Session]:
     environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
     prepare_workspace(workspace, environment)
+    for name in ("shed", "other"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "Makefile").write_text("test: ; true\n")
     for name in ("note.txt", "letter.txt"):
         (tmp_path / name).write_text(f"The boiler was serviced in May, says {name}.\n")
-    opened = await asyncio.to_thread(Session.open, workspace, Config(environment=environment))
+    opened = await asyncio.to_thread(Session.open, workspace, Config(environment=environment), project=[tmp_path / "shed"])
     for number in range(2):
         async for _ in opened.send(f"The boiler's pressure is {number} bar. " * 20):
             pass

@@ -64,14 +64,14 @@ def open_read_only(memory: Memory) -> None:
 
 def read_as_a_file(memory: Memory) -> None:
     for name in ("cold.db", "cold.db-shm"):
-        with pytest.raises(UnsafePath, match="open here"):
+        with pytest.raises(UnsafePath, match="open database"):
             read_bytes(memory.workspace.state / name)
 
 
 def read_by_another_name(memory: Memory) -> None:
     other = memory.workspace.root / "other.bin"
     other.hardlink_to(memory.workspace.database)
-    with pytest.raises(UnsafePath, match="open here"), open_for_reading(other):
+    with pytest.raises(UnsafePath, match="open database"), open_for_reading(other):
         pass
     other.unlink()
 
@@ -82,7 +82,7 @@ def search_beside_another_name(memory: Memory) -> None:
     tools = ProjectTools(memory.workspace.root)
     tools.write("a.txt", "zqbluefin")
     assert "a.txt" in tools.call("search_files", pattern="zqbluefin")
-    with pytest.raises(ToolFailure, match="open here"):
+    with pytest.raises(ToolFailure, match="open database"):
         tools.call("read_file", path="other.txt")
     other.unlink()
 

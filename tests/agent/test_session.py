@@ -202,7 +202,7 @@ async def test_another_model_is_used_from_the_next_message_on(session: Session, 
         pass
     assert await session.restore_model() == ""
     await session.use_model(first)
-    assert "/model offline goes back" in await session.restore_model()
+    assert "/model offline switches back" in await session.restore_model()
 
 
 async def test_a_model_that_is_none_leaves_the_old_one_in_use(session: Session) -> None:

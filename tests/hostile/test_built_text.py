@@ -38,6 +38,8 @@ REASONS = {
     "tui/widgets/find_bar.py compose": "a text of our own, without the key",
     "tui/settings/screen.py _row_text": "names and sentences of our own, and a value that visible_line made",
     "tui/palette/screen.py _show": "our own headings",
+    "tui/settings/screen.py _show": "constants of ours, and a figure",
+    "tui/widgets/transcript/diff_code.py diff_lines": "a number and a sign; visible makes the diff visible",
     "tui/palette/screen.py _line": "rows are made visible where they are made",
     "tui/images/half_blocks.py picture_lines": "shades of a picture's pixels",
     "tui/dialogs/choices.py compose": "_heading is made visible when the screen is made",

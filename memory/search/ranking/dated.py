@@ -1,7 +1,7 @@
 """Restriction of a ranking to the dates that the question names.
 
 An entry is of a date where it was written then, or where it speaks of it (`=day:` tags, dates/day_values.py). Tried in
-turn: entries of exactly these days, entries of the days around them that may be meant as well, and entries of any day,
+turn: entries of exactly these days (`a month ago` is no exact day), entries of the days around them that may be meant as well, and entries of any day,
 of which a bonus raises those of the date. Where none of these is about the question, any of its words select entries of
 the days.
 """
@@ -25,13 +25,18 @@ def find_dated(question: Question, sources: tuple[SearchSource, ...], find: Find
     """The hits of `find` among the entries of the days that the question names, where there are any."""
     if not question.dates or not question.uses("dates"):
         return find(question, sources)
-    for dates in (question.dates, tuple(map(widened, question.dates))):
+    for dates in (tuple(map(_meant, question.dates)), tuple(map(widened, question.dates))):
         if len(hits := find(question, of_days(sources, question, dates))):
             return replace(hits, is_dated=True)
     if len(hits := find(question, sources)):
         return hits
     undated = tuple(replace(term, weak=False) for term in question.terms if not term.dated)
     return find(replace(question, terms=undated), of_days(sources, question, question.dates))
+
+
+def _meant(span: DateSpan) -> DateSpan:
+    """The span, with the days around it where they are more than its own."""
+    return widened(span) if span.soft > span.days else span
 
 
 def of_days(

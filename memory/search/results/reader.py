@@ -28,6 +28,7 @@ from memory.search.results.note_copies import copies_entries
 from memory.search.results.snippets import best_window, best_windows, marked, shown_tokens
 
 _NOTES = 1
+_NEAR = 0.5  # of an unverified answer's score: what others say with that much comes before it
 _TOGETHER = 15  # least number of hits that are arranged together, however few are shown: reordering needs alternatives
 _PAGE_OF = "SELECT page FROM spans WHERE entry = ? AND start <= ? ORDER BY start DESC LIMIT 1"
 
@@ -78,6 +79,7 @@ class HitReader:
         ]
         if not (self._query.exact or self._query.kinds or self._wording.phrases):
             asked = frozenset(term_list(self._wording.question))
+            arranged = _lower_unverified(arranged)
             arranged.sort(key=lambda hit: not is_evidence(hit, asked))
         lowest = accumulate((hit.score for hit in arranged), min)
         return [replace(hit, placed=placed) for hit, placed in zip(arranged, lowest, strict=True)]
@@ -212,3 +214,12 @@ class HitReader:
             return passage.pages[0] if passage.pages else ""
         rows = self._cold.read(lambda db: fetch(db, _PAGE_OF, (entry.seq, start)))
         return str(rows[0][0]) if rows else passage.pages[0]
+
+
+def _lower_unverified(hits: Sequence[Hit]) -> list[Hit]:
+    """Puts each unverified answer behind the hits that have _NEAR of its score."""
+    placed = [hit for hit in hits if not hit.unverified]
+    for answer in (hit for hit in hits if hit.unverified):
+        near = (place for place, hit in enumerate(placed, 1) if hit.score >= _NEAR * answer.score)
+        placed.insert(max(near, default=0), answer)
+    return placed

@@ -87,7 +87,7 @@ WRONG_PARTS = [
     (
         "hooks.Stop",
         "[{hooks: [{type: command, command: [1]}]}]",
-        "entry 1, `hooks`, entry 1, `command`: [1] is no value.",
+        "entry 1, `hooks`, entry 1, `command`: [1] is not valid.",
     ),
     ("hooks.Stop", "[{matcher: '*'}]", "entry 1, `hooks`: missing field. Allowed: list."),
 ]
@@ -108,12 +108,12 @@ def test_the_wrong_part_of_a_list_or_a_mapping_is_named(name: str, text: str, se
 
 @pytest.mark.parametrize("name", ["retention.rules", "hooks.Stop"])
 def test_a_value_that_is_no_list_is_none_as_a_whole(name: str) -> None:
-    with pytest.raises(Misuse, match=f"“trip” is no value of `{name}`. Use: list"):
+    with pytest.raises(Misuse, match=f"“trip” is not a valid value of `{name}`. Use: list"):
         parse_value(all_settings()[name], "trip")
 
 
 def test_a_secret_is_not_set_and_not_shown(place: Place) -> None:
-    with pytest.raises(Misuse, match="holds a key or a password"):
+    with pytest.raises(Misuse, match="contains a key or a password"):
         change_setting(*place, "models.ocr_server", "openai:a@http://me:secret@127.0.0.1:1/v1", user=True)
     file = user_config(place[1])
     file.parent.mkdir(parents=True, exist_ok=True)

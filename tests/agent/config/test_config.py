@@ -293,7 +293,7 @@ def test_a_secret_is_no_setting_and_nothing_of_it_is_kept(run: Run, root: Path, 
     for more in ((), ("--user",)):
         said = run("config", "set", name, value, *more)
         assert said.status == 2
-        assert "holds a key or a password" in said.err
+        assert "contains a key or a password" in said.err
     kept = [file for file in root.parent.rglob("*") if file.is_file() and b"zork" in file.read_bytes()]
     assert kept == []
 

@@ -114,7 +114,7 @@ async def test_a_conversation_goes_on_with_the_model_that_it_was_held_with(
     session = Session.open(workspace, load_config(workspace, environment, {}).config)
     assert session.profile.spec == "offline"
     await session.resume(conversation.id)
-    assert f"goes on with {spec}" in await session.restore_model()
+    assert f"continues with {spec}" in await session.restore_model()
     assert session.profile.spec == spec
     assert UsedModels.of(environment).default == ""
     await session.close()

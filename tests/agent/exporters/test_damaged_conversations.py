@@ -50,7 +50,7 @@ def test_one_flipped_bit_in_a_role_is_found_shown_and_mended(run: Run, root: Pat
     memory.close()
     checked = run("check")
     assert checked.status == 1
-    assert "it says “uses” where “user” was stored" in checked.out
+    assert "“uses” instead of “user”" in checked.out
     shown = run("conversations", "show", "The boiler")
     assert shown.status == 1
     assert LAST in shown.out

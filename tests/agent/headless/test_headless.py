@@ -96,7 +96,7 @@ def test_a_dead_server_is_told_in_each_form_and_the_message_is_kept(run: Run) ->
     text = run("--model", model, "-p", "are you there?")
     assert text.status == 1
     assert "127.0.0.1:9" in text.err
-    assert "Start the server, then ask again;" in text.err and "/retry" not in text.err
+    assert "Start the server, then ask again. Or" in text.err and "/retry" not in text.err
     error = run("--model", model, "-p", "hello?", "--json").json["error"]
     assert error["code"] == "refused" and "/retry" not in error["hint"]
     lines = run("--model", model, "-p", "hello?", "--output-format", "stream-json").out.splitlines()
@@ -201,7 +201,7 @@ def test_turns_are_archived_without_a_screen_and_without_asking(run: Run, tmp_pa
     garden = run("conversations", "list", "--json").json["conversations"][0]["id"]
     said = run("-r", garden, "-p", "/archive Spring plans")
     assert said.status == 0, said.err
-    assert "left for" in said.out
+    assert "Archived" in said.out
     assert "Spring plans" in said.out
     archives = run("archive", "--list", "--json").json["archives"]
     assert [archive["label"] for archive in archives] == ["Spring plans"]
@@ -212,10 +212,10 @@ def test_what_an_unclosed_tag_hides_is_said_at_once_with_its_length(run: Run) ->
         said = run("-p", "before <private> zork after", "--output-format", form)
         assert said.status == 0
         assert "<private> is not closed: the 11 characters after it" in said.err
-    assert "is never closed" not in run("-p", "before <private>zork</private> after").err
+    assert "is not closed" not in run("-p", "before <private>zork</private> after").err
     pasted = "a <palimpsest-recalled trust='exact'>\nzork words\n</palimpsest-recalled> b"
     assert "characters between <palimpsest-…> tags are not" in run("-p", pasted).err
-    assert "is never closed" in run("remember", "note <private> zork").err
+    assert "is not closed" in run("remember", "note <private> zork").err
 
 
 def test_a_conversation_that_is_not_there_fails_and_sends_nothing(run: Run) -> None:

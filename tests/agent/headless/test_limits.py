@@ -64,7 +64,7 @@ def test_no_request_that_would_pass_the_most_tokens_is_sent(run: Run, server: Ch
     said = run("--model", server.spec, "-p", "--max-tokens", "91000", "tea?", "--json")
     assert said.status == 4
     assert said.json["limit"]["name"] == "tokens"
-    assert "91,000 are the most" in said.json["limit"]["sentence"]
+    assert "the maximum is 91,000" in said.json["limit"]["sentence"]
     assert said.json["run"]["tokens"] == 90_050
     assert len(server.chats) == 1
 

@@ -130,7 +130,7 @@ async def test_a_matcher_of_another_tool_leaves_the_call(
     matchers = (*on("exit 2", "Bash|Edit"), *on("exit 2", "read"), *on("exit 2", "_file"), *on("exit 2", "["))
     seen = await turn(open_session(pre_tool_use=matchers), "Read it")
     assert told(server)["content"] == "Hello"
-    assert "`[` is no regular expression" in only(seen, Notice).text
+    assert "`[` is not a valid regular expression" in only(seen, Notice).text
 
 
 def _says(decision: str) -> str:

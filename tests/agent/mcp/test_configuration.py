@@ -21,20 +21,20 @@ def configured(raw: Any, name: str = "one") -> Any:
 @pytest.mark.parametrize(
     ("raw", "problem"),
     [
-        ([], "no JSON object"),
+        ([], "not a JSON object"),
         ({}, "`command` or a `url`"),
-        ({"command": "a", "url": "http://b"}, "not both"),
-        ({"command": ["a"]}, "no text"),
-        ({"command": "a", "args": "b"}, "list of texts"),
-        ({"command": "a", "args": [{}]}, "list of texts"),
+        ({"command": "a", "url": "http://b"}, "either"),
+        ({"command": ["a"]}, "must be a string"),
+        ({"command": "a", "args": "b"}, "list of strings"),
+        ({"command": "a", "args": [{}]}, "list of strings"),
         ({"command": "a", "env": ["B=1"]}, "no object"),
-        ({"command": "a", "env": {"B": {}}}, "no text"),
+        ({"command": "a", "env": {"B": {}}}, "must be a string"),
         ({"url": "http://b", "headers": {"X": "a\r\nY: b"}}, "line end"),
         ({"url": "ftp://b"}, "http or https"),
         ({"url": "file:///etc/passwd"}, "http or https"),
         ({"type": "sse", "url": "http://b"}, "HTTP+SSE"),
         ({"type": "carrier pigeon", "command": "b"}, "supported are stdio and http"),
-        ({"type": "http", "command": "b"}, "does not fit"),
+        ({"type": "http", "command": "b"}, "does not match"),
         ({"command": "a\0b"}, "zero byte"),
     ],
 )
@@ -112,7 +112,7 @@ def test_files_that_cannot_be_used_are_named(tmp_path: Path) -> None:
     (user / "mcp.json").write_text(json.dumps({"mcpServers": {"mine": {"command": "a"}}}))
     found = read_configuration({"other": {"command": "b"}}, environment, (project,))
     assert [server.name for server in found.servers] == ["mine", "other"]
-    assert "leads out" in found.problems[0]
+    assert "outside the workspace" in found.problems[0]
     many = {f"s{n}": {"command": "a"} for n in range(80)}
     assert len(read_configuration(many, {"PALIMPSEST_CONFIG_DIR": str(tmp_path)}, (project,)).servers) == 50
 

@@ -72,7 +72,7 @@ async def test_the_sound_ones_of_an_answer_are_kept_and_the_others_counted(
     await say(session, server, LONG, LONG.replace("gateway", "proxy"))
     assert list(made(session)) == [NOTE["title"]]
     outcome = await registry.run(session, "/status")
-    assert isinstance(outcome, TextResult) and "1 thrown away" in outcome.markdown
+    assert isinstance(outcome, TextResult) and "1 discarded" in outcome.markdown
 
 
 @pytest.mark.parametrize("answer", ["Sure! Here are some notes.", "[1, 2]", '{"observations": 3}', "{" * 2_000, ""])
@@ -181,7 +181,7 @@ async def test_a_model_that_is_gone_leaves_the_rules_and_costs_nothing(
     observer.plays(json_reply({"error": {"message": "no such model"}}, status=404), notes(NOTE))
     await say(session, server, f"We decided to keep SQLite. {LONG}")
     seen = await say(session, server, "Thanks!")
-    assert [event.text for event in seen if isinstance(event, Notice) and "rules alone" in event.text]
+    assert [event.text for event in seen if isinstance(event, Notice) and "Only the rules" in event.text]
     assert list(made(session).values()) == ["rules"]
     assert not [row for row in session.memory.spending() if row.purpose == "observe"]
     assert len(asked(observer)) == 1  # it is asked again after some minutes, not after each turn

@@ -108,7 +108,7 @@ def test_a_broken_file_allows_nothing_and_says_where(settings: Path, project: Pa
     for action in (RUN, READ):
         decision = policy.decide(action)
         assert decision.verdict is Verdict.ASK and decision.asks_always
-        assert problem in decision.reason and "nothing is allowed without asking" in decision.reason
+        assert problem in decision.reason and "everything needs confirmation" in decision.reason
     assert policy.decide(QUESTION).verdict is Verdict.ALLOW, "the model may ask, and the person sees it"
     with pytest.raises(BadRules):
         stored.add(rule("fetch_url"))

@@ -69,7 +69,7 @@ async def test_a_model_that_tools_spoil_gets_them_in_text(server: ChatServer, tm
     verdict = await probed(server, tmp_path)
     assert verdict == ProbeVerdict(tools="text", system=False, repeats=True)
     assert verdict.text == (
-        "Probed: it calls tools in text, answers a greeting plainly, ignores the system message, repeats itself."
+        "Tested: it calls tools in text, answers a greeting plainly, ignores the system message, repeats itself."
     )
 
 
@@ -134,7 +134,7 @@ def test_the_command_line_probes(run: Run, server: ChatServer) -> None:
     behaves(server, capable)
     told = run("models", "test", server.spec, "--probe")
     assert told.status == 0, told.err
-    assert told.out.splitlines()[-1].startswith("Probed: it calls tools natively, answers")
+    assert told.out.splitlines()[-1].startswith("Tested: it calls tools natively, answers")
     assert "Probe: a greeting with a tool offered (native) …" in told.err
     again = run("models", "test", server.spec, "--probe", "--json").json
     assert again["probe"]["tools"] == "native"

@@ -72,7 +72,7 @@ async def test_a_conversation_keeps_its_scope(workspace: Workspace, tmp_path: Pa
     try:
         shown = await registry.run(session, "/scope")
         assert isinstance(shown, TextResult)
-        assert "workspace's own" in shown.markdown
+        assert "workspace's default" in shown.markdown
         await registry.run(session, "/scope The Tide")
         assert session.conversation is not None
         conversation = session.conversation.id

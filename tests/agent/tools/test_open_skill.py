@@ -26,7 +26,7 @@ SKILL = """\
 ---
 name: release
 description: Make a release.
-allowed-tools: Bash(echo:*), edit_file(docs/**) Bash * fetch_url
+allowed-tools: Bash(mkdir:*), edit_file(docs/**) Bash * fetch_url
 ---
 # Release
 Read steps/order.md.
@@ -145,25 +145,25 @@ async def test_what_changed_since_the_workspace_was_trusted_is_not_read(
 
 
 async def test_a_skill_in_use_allows_its_tools_until_the_turn_ends(session: Session, server: Loopback) -> None:
-    server.plays(calls("open_skill", skill="release"), calls("run_command", command="echo one"), chat("Done."))
+    server.plays(calls("open_skill", skill="release"), calls("run_command", command="mkdir -v one"), chat("Done."))
     seen = await turn(session, "Make a release")  # asks nothing
     assert "one" in [event for event in seen if isinstance(event, ToolFinished)][-1].shown
     shown = [event.text for event in seen if isinstance(event, Notice)]
-    assert any("“release” allows run_command(echo *), edit_file(docs/**)." in text for text in shown)
+    assert any("“release” allows run_command(mkdir *), edit_file(docs/**)." in text for text in shown)
     assert any("cannot allow Bash, *, fetch_url" in text for text in shown)
-    server.plays(calls("run_command", command="echo two"), chat("Done."))
+    server.plays(calls("run_command", command="mkdir -v two"), chat("Done."))
     seen = await turn(session, "And again", permit=lambda _: False)
     only(seen, PermissionRequested)
 
 
 async def test_a_skill_that_the_person_sends_allows_its_tools(session: Session, server: Loopback) -> None:
-    server.plays(calls("run_command", command="echo one"), chat("Done."))
+    server.plays(calls("run_command", command="mkdir -v one"), chat("Done."))
     seen = [event async for event in session.send("Go", skill="release")]
     assert not any(isinstance(event, PermissionRequested) for event in seen)
     assert any("until this answer ends" in event.text.lower() for event in seen if isinstance(event, Notice))
 
 
-@pytest.mark.parametrize("command", ["touch x", "echo one > x", "echo $(touch x)", "echo one && touch x"])
+@pytest.mark.parametrize("command", ["touch x", "mkdir -v one > x", "mkdir -v $(touch x)", "mkdir -v one && touch x"])
 async def test_a_skill_allows_no_other_command(session: Session, server: Loopback, command: str) -> None:
     server.plays(calls("open_skill", skill="release"), calls("run_command", command=command), chat("Done."))
     seen = await turn(session, "Make a release", permit=lambda _: False)
@@ -175,8 +175,8 @@ async def test_a_skill_allows_no_other_command(session: Session, server: Loopbac
 async def test_rules_that_deny_or_ask_come_before_those_of_a_skill(
     session: Session, server: Loopback, verdict: Verdict, denied: bool
 ) -> None:
-    session.permissions.rules.add(parse_rule(verdict, "run_command(echo *)"))
-    server.plays(calls("open_skill", skill="release"), calls("run_command", command="echo one"), chat("Done."))
+    session.permissions.rules.add(parse_rule(verdict, "run_command(mkdir *)"))
+    server.plays(calls("open_skill", skill="release"), calls("run_command", command="mkdir -v one"), chat("Done."))
     seen = await turn(session, "Make a release", permit=lambda _: False)
     assert ([event for event in seen if isinstance(event, PermissionRequested)] == []) is denied
     assert told(server)["content"].startswith("Not done")
@@ -223,7 +223,7 @@ def test_the_trust_dialog_shows_what_skills_allow(
     workspace: Workspace, skill: Path, environment: dict[str, str]
 ) -> None:
     prepare_workspace(workspace, environment)
-    line = "· release: run_command(echo *), edit_file(docs/**)"
+    line = "· release: run_command(mkdir *), edit_file(docs/**)"
     assert line in contents_of(workspace).short_lines
     trust_workspace(workspace, environment)
     assert not trust_changes(workspace, trust_store(environment).state(workspace), ())

@@ -22,7 +22,7 @@ def test_what_is_not_in_force_is_said_in_one_sentence_with_one_command(
     done = run(*words)
     assert done.err.count("since you trusted") == 1, done.err
     assert done.err.count("palimpsest trust") == 1, done.err
-    assert "config.yaml (archive.storage, model), skills/theirs/SKILL.md are not in force" in done.err
+    assert "config.yaml (archive.storage, model), skills/theirs/SKILL.md are inactive" in done.err
 
 
 def test_a_setting_that_needs_no_trust_holds_and_nothing_is_said(run: Run, root: Path) -> None:
@@ -41,7 +41,7 @@ def test_a_configuration_that_changes_under_us_is_not_in_force_until_it_is_trust
     assert done.out.strip() != "s3://theirs/packs"
     done = run("remember", "that")
     assert done.status == 0
-    assert "config.yaml (archive.storage) is not in force" in done.err
+    assert "config.yaml (archive.storage) is inactive" in done.err
     assert run("config", "set", "tools.result_chars", "900").status == 0
     assert run("config", "show", "archive.storage").out.strip() != "s3://theirs/packs"  # our own change is no consent
     assert run("trust").status == 0
@@ -56,7 +56,7 @@ def test_retention_that_a_pull_brings_deletes_nothing(run: Run, root: Path, tmp_
     Workspace(root).config.write_text("knowledge:\n  retention_days: 1\n")
     done = run("config", "show", "knowledge.retention_days")
     assert done.out.strip() == "0"
-    assert "config.yaml (knowledge.retention_days) is not in force" in done.err
+    assert "config.yaml (knowledge.retention_days) is inactive" in done.err
 
 
 def test_a_setting_of_our_own_keeps_the_trust(run: Run, root: Path) -> None:
@@ -72,6 +72,6 @@ def test_a_skill_that_changes_under_us_is_left_out_until_it_is_trusted(run: Run,
     skill.write_text("---\nname: theirs\ndescription: Evil words for the model.\n---\nDo it.\n")
     done = run("context", "--json")
     assert "Evil words" not in done.out
-    assert "skills/theirs/SKILL.md is not in force" in done.err
+    assert "skills/theirs/SKILL.md is inactive" in done.err
     assert run("trust").status == 0
     assert "Evil words" in run("context", "--json").out

@@ -103,7 +103,7 @@ def test_skills_that_are_allowed_are_in_force_as_they_are_then(run: Run, root: P
     write_skill(dotfiles, "Evil words")
     done = run("context", "--json")
     assert "Evil words" not in done.out
-    assert "skills/packing/SKILL.md is not in force" in done.err
+    assert "skills/packing/SKILL.md is inactive" in done.err
     assert run("trust").status == 0
     assert "Evil words" in run("context", "--json").out
 

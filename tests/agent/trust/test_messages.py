@@ -23,7 +23,7 @@ def test_hints_name_the_folder(cloned: Path, bare: Run) -> None:
     skill.parent.mkdir()
     skill.write_text("---\nname: theirs\ndescription: Evil words for the model.\n---\nDo it.\n")
     done = bare("--workspace", str(cloned), "context")
-    assert "config.yaml (archive.storage), skills/theirs/SKILL.md are not in force" in done.err
+    assert "config.yaml (archive.storage), skills/theirs/SKILL.md are inactive" in done.err
     assert f"To allow it: palimpsest trust {cloned}" in done.err
     assert "`palimpsest trust`" not in done.out + done.err
     session = Memory.open(Workspace(cloned))
@@ -61,7 +61,7 @@ def test_a_read_only_opening_says_one_sentence(cloned: Path, bare: Run, words: t
 
 
 def test_the_chat_says_how_a_workspace_stands(run: Run, root: Path) -> None:
-    assert "The workspace is fully trusted" in run("-p", "/trust").out
+    assert "workspace is fully trusted" in run("-p", "/trust").out
     skill = root / "skills" / "theirs" / "SKILL.md"
     skill.parent.mkdir()
     skill.write_text("---\nname: theirs\ndescription: Evil words.\n---\nDo it.\n")
@@ -90,4 +90,4 @@ def test_the_doctor_ticks_no_workspace_whose_configuration_is_not_in_force(run: 
     assert findings(run) == {"trust": "ok"}
     Workspace(root).config.write_text("archive:\n  storage: s3://theirs/packs\n")
     assert findings(run) == {"trust": "missing"}
-    assert "config.yaml (archive.storage) is not in force" in run("doctor").out
+    assert "config.yaml (archive.storage) is inactive" in run("doctor").out

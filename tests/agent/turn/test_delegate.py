@@ -121,7 +121,7 @@ async def test_calls_questions_and_tokens_are_bounded(session: Session, server: 
     server.plays(delegated(), read, read, read, chat("Too much."))
     seen = await turn(session, "go")
     assert finished(seen).failed and "tool calls" in finished(seen).shown and "conversation c_" in finished(seen).shown
-    assert "2 are the most (tools.delegate_calls)" in finished(seen).shown
+    assert "the limit is 2 (tools.delegate_calls)" in finished(seen).shown
     assert isinstance(seen[-1], AnswerStored)
 
     expensive = chat("Never mind.", prompt_tokens=6_000)

@@ -163,7 +163,7 @@ async def test_a_paste_that_cannot_be_archived_is_stored_whole(
     events = await turn(session, f"{QUESTION}\n\n{TEXT}", pastes=(TEXT,))
     assert notices(events) == ["The text could not be archived: No space left on the disk."]
     failed = events[-1]
-    assert isinstance(failed, TurnFailed) and "It is kept" in failed.hint
+    assert isinstance(failed, TurnFailed) and "The message is saved" in failed.hint
     (message,) = await session.branch.history()
     assert message.text == f"{QUESTION}\n\n{TEXT}"
 

@@ -43,7 +43,7 @@ async def test_a_server_that_rejects_tools_gets_them_in_text_in_the_same_turn(
     seen = await turn(session, "which ships?")
     assert_in_order(seen)
     (notice,) = [event for event in seen if isinstance(event, Notice)]
-    assert "does not support tools" in notice.text and "in text from now on" in notice.text
+    assert "does not support tools" in notice.text and "now calls tools in text" in notice.text
     assert "".join(event.text for event in seen if isinstance(event, TextDelta)) == "I look.\nNone."
     assert [event.call.name for event in seen if isinstance(event, ToolFinished)] == ["search_memory"]
     assert isinstance(seen[-1], AnswerStored)

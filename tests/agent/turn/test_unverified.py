@@ -98,3 +98,33 @@ async def test_an_older_answer_is_unverified_where_nothing_went_with_its_questio
     known = said(Role.ASSISTANT, "The meeting with the harbour office was in June.", question, **{UNVERIFIED: False})
     trusts = {hit.entry: hit.trust for hit in memory.search.query(Query(text="meeting harbour office")).hits}
     assert trusts == {old: Trust.APPROXIMATE, known: Trust.EXACT}
+
+
+async def test_it_comes_behind_what_the_user_said_and_takes_nothing_away(session: Session, server: Loopback) -> None:
+    decision = "Orders: the benchmarks say SQLite in WAL mode, one file to back up, so that is decided."
+    asked = "Which database did we decide on for the orders?"
+    invented = "The database that we decided on for the orders is `orders`."
+    cold = session.memory.cold
+    for title, texts in (
+        ("Week 1", (decision, "Noted.")),
+        ("Week 2", (asked, invented)),
+        ("Week 3", (asked, invented)),
+    ):
+        conversation, parent = cold.new_conversation(clear(title)), None
+        for role, text in zip((Role.USER, Role.ASSISTANT), texts, strict=True):
+            meta = {UNVERIFIED: True} if role is Role.ASSISTANT else {}
+            draft = EntryDraft(
+                conversation=conversation.seq,
+                parent=parent,
+                kind=EntryKind.MESSAGE,
+                role=role,
+                text=clear(text),
+                meta=meta,
+            )
+            parent = cold.append(draft).seq
+    hits = [hit for hit in session.memory.search.query(Query(text=asked)).hits if hit.snippet != asked]
+    assert [hit.snippet for hit in hits][:2] == [decision, invented] and hits[1].score > hits[0].score
+    server.plays(chat("."))
+    await send(session, asked)
+    sent = server.requests[-1].json["messages"][-1]["content"]
+    assert decision in sent and (invented not in sent or sent.index(decision) < sent.index(invented))

@@ -69,7 +69,7 @@ def test_the_summary_and_the_receipt_name_the_focus(talk: Talk) -> None:
     fill(talk, 20)
     receipt = talk.compact("the boiler\n")
     assert receipt is not None and receipt.focus == "the boiler" and receipt.focus_lines
-    assert f"About “the boiler” it has {receipt.focus_lines} line" in receipt.text
+    assert f"has {receipt.focus_lines} line about “the boiler”" in receipt.text
     summary = talk.memory.cold.entry(receipt.summary_seq)
     assert f"\n{FOCUS_PREFIX}the boiler\n" in talk.memory.passage(summary).text
 

@@ -177,7 +177,7 @@ def test_a_server_that_died_is_started_again_a_few_times_only(hostile: Hostile) 
     assert "exited 3 times and is not restarted" in messages[3]
     notices = running.take()
     assert "cannot be used" in notices[0]
-    assert "gone: bad__echo" in notices[1]
+    assert "removed: bad__echo" in notices[1]
     good_still_answers(running)
 
 

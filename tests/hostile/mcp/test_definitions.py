@@ -88,7 +88,7 @@ def test_a_changed_tool_is_noticed_asks_again_and_loses_its_permission(hostile: 
 
 
 @pytest.mark.parametrize(
-    ("behaviour", "notice"), [("adds_tools", "new: bad__new"), ("removes_tools", "gone: bad__echo")]
+    ("behaviour", "notice"), [("adds_tools", "new: bad__new"), ("removes_tools", "removed: bad__echo")]
 )
 def test_tools_that_come_and_go_change_with_the_next_turn(behaviour: str, notice: str, hostile: Hostile) -> None:
     running = hostile(behaviour)
@@ -106,6 +106,6 @@ def test_a_tool_that_is_another_after_a_restart_is_a_changed_tool(hostile: Hosti
 def test_a_tool_that_was_away_and_is_another_is_a_changed_tool(hostile: Hostile) -> None:
     running = hostile("changes_at_restart")
     running.servers.disable("bad")
-    assert "gone: bad__echo" in running.take()[0]
+    assert "removed: bad__echo" in running.take()[0]
     running.servers.enable("bad")
     assert "changed: bad__echo" in running.take()[0]

@@ -182,7 +182,7 @@ def test_folders_that_will_not_do_are_refused(save: Save, place: LocalPlace, fil
         open_place("deeper/backup", root, [root])
     with pytest.raises(UnusableFolder, match="inside"):
         open_place(str(tmp_path / "linked" / "backup"), root, [root, tmp_path / "linked"])
-    with pytest.raises(UnusableFolder, match="no place"):
+    with pytest.raises(UnusableFolder, match="not a valid location"):
         open_place("ftp://host/x", tmp_path)
     with pytest.raises(NotABackup, match="other files"):
         back_up(filled.workspace, LocalPlace(root.parent), SystemClock(), device="d", program="0")

@@ -256,7 +256,7 @@ def test_recall_brings_the_detail_and_its_sources_bring_the_original(memory: Mem
 def test_a_correction_longer_than_an_observation_may_be_is_refused(memory: Memory) -> None:
     put(memory, memory.conversations.new(), DECISION)
     (made,) = observe_all(memory)
-    with pytest.raises(Misuse, match="500 are the most"):
+    with pytest.raises(Misuse, match="the limit is 500"):
         memory.observations.correct(made.id, clear("long " * 20_000))
     assert memory.observations.find(made.id) == made
 

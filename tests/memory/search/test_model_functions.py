@@ -109,11 +109,11 @@ def test_a_date_alone_is_a_range(store: Memory, month: str) -> None:
         ("by_file", {"file": "a", "path": "b"}, "unknown field `path`"),
         ("prompts", {"k": 0}, "`int` >= 1"),
         ("timeline", {"around": "nowhere"}, "page or note,"),
-        ("timeline", {"around": "2026-13-13"}, "no date"),
+        ("timeline", {"around": "2026-13-13"}, "not a date"),
         ("timeline", {"around": "best"}, "needs a moment"),
         ("exact", {"filters": {"date_range": ["2026-03-01"]}}, "Expected `array` of"),
         ("exact", {"filters": {"date_range": ["2026-03-31", "2026-03-01"]}}, "it ends before or when it starts"),
-        ("exact", {"filters": {"date_range": "soon"}}, "no date"),
+        ("exact", {"filters": {"date_range": "soon"}}, "not a date"),
         ("prompts", {"since": "2026-03-31", "until": "2026-03-01"}, "it ends before or when it starts"),
     ],
 )

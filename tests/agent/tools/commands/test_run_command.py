@@ -145,14 +145,14 @@ async def test_a_rule_allows_it_without_asking_and_another_denies(
 
 
 async def test_a_permission_for_the_session_covers_the_same_command_alone(session: Session, server: Loopback) -> None:
-    server.plays(calls("run_command", command="echo same"), chat("."))
+    server.plays(calls("run_command", command="touch same"), chat("."))
     await turn(session, PermissionAnswer(True, Scope.SESSION))
-    server.plays(calls("run_command", command="echo same"), chat("."))
+    server.plays(calls("run_command", command="touch same"), chat("."))
     await turn(session)
-    server.plays(calls("run_command", command="echo same; echo other"), chat("."))
+    server.plays(calls("run_command", command="touch same; touch other"), chat("."))
     seen = await turn(session, PermissionAnswer(False, reason="Use make."))
     assert only(seen, PermissionRequested)
-    assert told(server)["content"] == "Not done: run echo same; echo other. The user declined: Use make."
+    assert told(server)["content"] == "Not done: run touch same; touch other. The user declined: Use make."
 
 
 async def test_auto_runs_commands_where_the_sandbox_holds(session: Session, server: Loopback, tmp_path: Path) -> None:
@@ -260,13 +260,13 @@ def test_the_question_says_how_it_would_run(make_commands: MakeCommands, command
 async def test_after_a_command_with_the_network_the_next_asks_whatever_the_rules(
     session: Session, server: Loopback
 ) -> None:
-    session.permissions.rules = RuleSet([parse_rule(Verdict.ALLOW, "run_command(echo *)")])
+    session.permissions.rules = RuleSet([parse_rule(Verdict.ALLOW, "run_command(touch *)")])
     fetch = {"command": "curl --version", "sandbox": False}
-    server.plays(calls("run_command", **fetch), calls("run_command", command="echo x"), chat("."))
+    server.plays(calls("run_command", **fetch), calls("run_command", command="touch x"), chat("."))
     asked_for = [
         event for event in await turn(session, PermissionAnswer(True)) if isinstance(event, PermissionRequested)
     ]
-    assert [event.action.subject for event in asked_for] == ["curl --version", "echo x"]
+    assert [event.action.subject for event in asked_for] == ["curl --version", "touch x"]
     assert "run curl --version" in asked_for[1].reason
 
 

@@ -281,7 +281,7 @@ def test_it_describes_what_holds(confined: Confined, kind: SandboxKind) -> None:
     assert f"({kind})" in said
     assert "the network is off" in said
     assert ("hidden" in said) == (kind is not SandboxKind.LANDLOCK)
-    assert "the network is open" in confined(network=True).sandbox.describe()
+    assert "the network is allowed" in confined(network=True).sandbox.describe()
 
 
 PLAN = Confinement(

@@ -151,7 +151,7 @@ def test_a_pack_of_a_newer_program_is_called_newer_and_not_damaged(tmp_path: Pat
     body = bytearray(path.read_bytes())
     body[len(MAGIC) - 1] += 1
     path.write_bytes(body)
-    with pytest.raises(NewerPack, match="of version 3; this program reads versions 1 to 2") as caught:
+    with pytest.raises(NewerPack, match="has version 3; this program reads versions 1 to 2") as caught:
         opened(path)
     assert str(path) in caught.value.message
 
@@ -166,7 +166,7 @@ def test_what_has_no_version_is_no_pack(tmp_path: Path, pages: list[RenderedPage
 def test_a_list_that_lies_about_the_size_of_a_page_is_refused(tmp_path: Path, pages: list[RenderedPage]) -> None:
     pack = opened(write_pack(tmp_path / "packs", pages))
     pack.pages = tuple(structs.replace(leaf, size=leaf.size + 1) for leaf in pack.pages)
-    with pytest.raises(Damaged, match=r"bytes where .* belong"):
+    with pytest.raises(Damaged, match=r"bytes instead of"):
         pack.png(0)
 
 

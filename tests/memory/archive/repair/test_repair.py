@@ -291,7 +291,7 @@ def test_a_manifest_of_another_workspace_is_refused(memory: Memory, tmp_path: Pa
     other.close()
     before = memory.vault.archives()
     done = mend(memory)
-    assert sum("of another workspace" in one for one in done.lost) == 2
+    assert sum("another workspace" in one for one in done.lost) == 2
     assert {one.what for one in done.problems} == {"unknown"}
     assert memory.vault.archives() == before
 

@@ -9,7 +9,7 @@ from tests.memory.cold.drafts import said
 DAMAGES = {
     "another text": ("UPDATE entries SET body = x'6869' WHERE seq = 1", "text", "SHA-256 differs"),
     "a frame that is none": ("UPDATE entries SET body = x'00', packed = 1 WHERE seq = 1", "text", "cannot be unpacked"),
-    "a text that is none": ("UPDATE entries SET body = x'ff' WHERE seq = 1", "text", "no UTF-8"),
+    "a text that is none": ("UPDATE entries SET body = x'ff' WHERE seq = 1", "text", "not UTF-8"),
     "a wrong count": ("UPDATE entries SET chars = 99 WHERE seq = 1", "text", "its row says 99"),
     "a text let go to nowhere": (
         "UPDATE entries SET body = NULL WHERE seq = 1",
