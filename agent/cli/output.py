@@ -16,9 +16,10 @@ from foundation.terminal_text import visible, visible_line
 
 SCHEMA = 1
 _OUTSIDE_CHAT: Final = (
-    ("then /retry asks again", f"then `{PROGRAM} -c -p /retry` asks again"),
+    ("then /retry tries again", f"then `{PROGRAM} -c -p /retry` tries again"),
     (", then /retry", ", then ask again"),
-    ("/retry asks again", "Ask again"),
+    ("Use /retry to try again", "Ask again"),
+    ("/retry tries again", "Ask again"),
     ("/model has others", f"`{PROGRAM} models list` shows others"),
 )
 

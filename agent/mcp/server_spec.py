@@ -270,12 +270,12 @@ def _wrong_mapping(value: object) -> str:
     if value is None:
         return ""
     if not isinstance(value, dict):
-        return "is no object"
+        return "is not an object"
     held = cast("dict[Any, Any]", value)
     if any(isinstance(item, dict | list) for item in held.values()):
-        return "holds a value that is no text"
+        return "contains a value that must be a string"
     has_breaks = any(mark in str(text) for pair in held.items() for text in pair for mark in "\r\n\0")
-    return "holds a line end" if has_breaks else ""
+    return "contains a line break" if has_breaks else ""
 
 
 def _secrets(

@@ -28,7 +28,7 @@ _REASONS: Final = {
 }
 CUT: Final = "cut off at the answer length limit; write “go on” for more"
 CUT_CALL: Final = "cut off at the answer length limit within a tool call: no tool ran · /retry tries again"
-IN_LOOP: Final = "stopped: the model repeated itself · /retry asks again"
+IN_LOOP: Final = "stopped: the model repeated itself · /retry tries again"
 FILTERED: Final = "stopped by the service’s content filter"
 _IN_PROGRESS: Final = {
     AnswerOwner.THIS: "",

@@ -22,7 +22,7 @@ def turn_failure(error: PalimpsestError | OSError, *, is_message_stored: bool) -
             StoreFull.code,
             "No space is left",
             f"The disk is full{where}: your message is saved, but the answer is missing or incomplete.",
-            _LATER if isinstance(error, AnswerNotStored) else "Free some space, then /retry asks again.",
+            _LATER if isinstance(error, AnswerNotStored) else "Free some space, then /retry tries again.",
         )
     if isinstance(error, PalimpsestError):
         return events.TurnFailed(error.code, error.title, error.message, error.hint)

@@ -107,8 +107,8 @@ def timeout_error(endpoint: Endpoint, phase: str, seconds: float) -> AnswerError
         if is_near(endpoint.address)
         else _OUTSIDE,
         "first": "A long prompt takes a while on a slow machine. Raise models.first_byte_timeout, or /compact.",
-        "stall": f"{KEPT} /retry, or raise models.stall_timeout.",
-        "quiet": f"{KEPT} /retry, or raise models.first_byte_timeout and models.stall_timeout.",
+        "stall": f"{KEPT} Use /retry to try again, or raise models.stall_timeout.",
+        "quiet": f"{KEPT} Use /retry to try again, or raise models.first_byte_timeout and models.stall_timeout.",
     }
     title, message = sentences[phase]
     return AnswerError("timed_out", title, message, hints[phase])
@@ -120,7 +120,7 @@ def truncated_error(endpoint: Endpoint, detail: str = "") -> AnswerError:
         "cut_off",
         "The answer was cut off",
         f"The connection to {endpoint} closed before the answer was complete{why}.",
-        f"{KEPT} /retry. If it happens again, check the server's log: it may have run out of memory.",
+        f"{KEPT} Use /retry to try again. If it happens again, check the server's log: it may have run out of memory.",
     )
 
 
@@ -141,7 +141,7 @@ def broken_off_error(endpoint: Endpoint, reason: str) -> AnswerError:
         "cut_off",
         "The answer was cut off",
         f"{endpoint} ended it without finishing (finish reason `{endpoint.shown(reason)}`).",
-        f"{KEPT} /retry. If it happens again, check the server's log.",
+        f"{KEPT} Use /retry to try again. If it happens again, check the server's log.",
     )
 
 
@@ -219,7 +219,7 @@ def error_from_body(endpoint: Endpoint, message: str, *, code: str = "", status:
             "server_error",
             title,
             f"{endpoint} failed{number}{detail}",
-            "/retry. If it keeps failing, check the server's log.",
+            "Use /retry to try again. If it keeps failing, check the server's log.",
         )
     answer = f"answered with status {status}" if status else "refused it"
     return AnswerError(

@@ -97,7 +97,9 @@ async def session(workspace: Workspace, tmp_path: Path, calls: list[str]) -> Asy
         (tmp_path / name / "Makefile").write_text("test: ; true\n")
     for name in ("note.txt", "letter.txt"):
         (tmp_path / name).write_text(f"The boiler was serviced in May, says {name}.\n")
-    opened = await asyncio.to_thread(Session.open, workspace, Config(environment=environment), project=[tmp_path / "shed"])
+    opened = await asyncio.to_thread(
+        Session.open, workspace, Config(environment=environment), project=[tmp_path / "shed"]
+    )
     for number in range(2):
         async for _ in opened.send(f"The boiler's pressure is {number} bar. " * 20):
             pass

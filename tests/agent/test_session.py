@@ -245,7 +245,7 @@ async def test_there_is_nothing_to_compact_while_a_turn_runs(session: Session, s
 
 
 async def test_a_turn_compacts_as_much_as_its_request_announced(session: Session, server: Loopback) -> None:
-    for number in range(20):
+    for number in range(40):
         server.plays(chat(LONG))
         announced = await session.context_report(f"{number}: {LONG}")
         seen = [event async for event in session.send(f"{number}: {LONG}")]

@@ -166,7 +166,14 @@ class MlxText:
                 for event in reader.feed(piece.text):
                     emit(event)
         except (RuntimeError, ValueError, MemoryError) as error:
-            emit(AnswerError("server_error", "The model failed", f"`{self._name}`: {error}", "/retry, or /compact."))
+            emit(
+                AnswerError(
+                    "server_error",
+                    "The model failed",
+                    f"`{self._name}`: {error}",
+                    "Use /retry to try again, or /compact.",
+                )
+            )
             return
         finally:
             pieces.close()  # type: ignore[attr-defined]  # a generator

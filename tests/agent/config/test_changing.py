@@ -61,7 +61,7 @@ def test_the_workspaces_value_outranks_the_users_and_is_what_the_row_tells(place
 def test_a_list_and_a_mapping_are_written_as_in_yaml() -> None:
     assert parse_value(all_settings()["screen.keys"], "{chat.search: ctrl+o}") == {"chat.search": "ctrl+o"}
     for wrong in ("chat.search", "{chat.search: ["):
-        with pytest.raises(Misuse, match="It takes: mapping"):
+        with pytest.raises(Misuse, match="Use: mapping"):
             parse_value(all_settings()["screen.keys"], wrong)
 
 

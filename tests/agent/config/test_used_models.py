@@ -121,14 +121,14 @@ async def test_a_conversation_goes_on_with_the_model_that_it_was_held_with(
 
     fixed = Session.open(workspace, load_config(workspace, environment, {"model": "offline"}).config)
     await fixed.resume(conversation.id)
-    assert f"/model {spec} goes back" in await fixed.restore_model()
+    assert f"/model {spec} switches back" in await fixed.restore_model()
     assert fixed.profile.spec == "offline"
     await fixed.close()
 
     UsedModels.of(environment).path.unlink()  # a store from elsewhere names no model that is used by itself
     stranger = Session.open(workspace, load_config(workspace, environment, {}).config)
     await stranger.resume(conversation.id)
-    assert f"/model {spec} goes back" in await stranger.restore_model()
+    assert f"/model {spec} switches back" in await stranger.restore_model()
     await stranger.close()
 
 

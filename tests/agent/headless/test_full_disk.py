@@ -32,7 +32,7 @@ def test_a_message_is_kept_and_said_to_be_where_its_answer_has_no_room(
         ran = run("-p", "where is the quagga?")
     assert (ran.status, ran.out) == (1, "")
     assert "your message is saved," in ran.err
-    assert "palimpsest -c -p /retry` asks again" in ran.err
+    assert "palimpsest -c -p /retry` tries again" in ran.err
     named = f"The disk is full at {root / '.palimpsest' / 'cold.db'}: " if failure is refused else "The disk is full: "
     assert named in ran.err
     assert "Nothing was written;" not in ran.err

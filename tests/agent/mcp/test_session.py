@@ -123,7 +123,7 @@ async def test_a_second_call_in_a_turn_asks_again_because_the_first_read_foreign
     session.permissions.rules = RuleSet([parse_rule(Verdict.ALLOW, "echo__*")])
     asked = [event for event in await turn(session, "Echo.", YES) if isinstance(event, PermissionRequested)]
     assert len(asked) == 1
-    assert "nobody here wrote" in asked[0].reason
+    assert "untrusted" in asked[0].reason
 
 
 async def test_tools_that_change_are_told_at_the_next_turn(opened: Open, server: Loopback, tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def test_the_chat_says_how_a_workspace_stands(run: Run, root: Path) -> None:
     skill.write_text("---\nname: theirs\ndescription: Evil words.\n---\nDo it.\n")
     done = run("-p", "/trust")
     assert "`skills/theirs/SKILL.md`" in done.out
-    assert "/trust yes allows them" in done.out
+    assert "/trust yes activates them" in done.out
 
 
 def findings(run: Run, *words: str) -> dict[str, str]:

@@ -180,7 +180,7 @@ async def test_where_nothing_came_nothing_is_said_to_be_kept(session: Session, s
     server.plays(stream(data(delta(role="assistant"))))
     failed = (await turn(session, "go"))[-1]
     assert isinstance(failed, TurnFailed) and failed.code == "cut_off"
-    assert failed.hint.startswith("/retry asks again")
+    assert failed.hint.startswith("Use /retry to try again")
 
 
 async def test_an_answer_that_breaks_off_is_kept(session: Session, server: Loopback) -> None:

@@ -39,7 +39,7 @@ def test_an_empty_file_says_nothing() -> None:
         ("abilities:\n  - a\n bad: [", 3, "expected"),
         ("abilities:\n\t- a", 2, "cannot start any token"),
         ("version: 2", 1, "version 1"),
-        ("colour: red", 1, "`colour` is not known"),
+        ("colour: red", 1, "`colour` is not a known field"),
         ("abilities:\n  - [a, b]", 2, "must be text"),
         ("- just\n- a list", 1, "must be a mapping"),
         ("rules: yes", 1, "must be a list"),

@@ -90,7 +90,7 @@ def test_what_is_reduced_is_reported_until_it_leaves_and_told_once(working: Talk
     assert later.report.reduced == reductions and later.reduction is None
     (sentence,) = [text for text in savings_sentences(later.report) if text.startswith("Working set: ")]
     assert f"{len(reductions)} old tool results shortened to a line each (search_memory {len(reductions)})" in sentence
-    assert f"in place of {sum(item.before for item in reductions):,}" in sentence
+    assert f"instead of {sum(item.before for item in reductions):,}" in sentence
 
 
 def test_what_a_compaction_reduces_has_a_receipt_too(working: Talk) -> None:

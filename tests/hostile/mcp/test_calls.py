@@ -31,7 +31,7 @@ FAILS_AT_START = {
     "list_hangs": "did not start within 5 s",
     "list_fails": "no list",
     "list_of_text": "invalid",
-    "list_nested_too_deep": "^answered: what cannot be read",
+    "list_nested_too_deep": "^answered: unreadable data",
     "number_name": "invalid",
     "no_schema": "invalid",
     "schema_of_an_array": "invalid",
@@ -79,7 +79,7 @@ def test_programs_that_cannot_be_started_fail_with_their_names(hostile: Hostile,
             "null": {"command": "a\0b"},
         },
     )
-    assert running.state("missing") == ("failed", "cannot be started:  not foundno-such-program-anywhere")
+    assert running.state("missing") == ("failed", "cannot be started: no-such-program-anywhere not found")
     assert "ermission denied" in running.state("data")[1]
     assert "/no/such/folder" in running.state("nowhere")[1]
     assert "NO_SUCH_VARIABLE" in running.state("variable")[1]
@@ -92,13 +92,13 @@ CALLS_THAT_FAIL = {
     "dies": "exited with status .*segmentation fault of sorts.*The call may still have had effects",
     "stops_reading": "did not respond within 1.5 s",
     "huge": "more than 8 MB",
-    "nested_result": "answered with an error: what cannot be read",
+    "nested_result": "answered with an error: unreadable data",
     "result_of_numbers": "no result of a tool call|invalid",
-    "result_missing": "answered with an error: what cannot be read",
-    "neither": "no result of a tool call|invalid|gave no answer",
+    "result_missing": "answered with an error: unreadable data",
+    "neither": "no result of a tool call|invalid|did not respond",
     "odd_content": "no result of a tool call|invalid",
     "fails": "it failed it failed",
-    "error_of_text": "error|invalid|gave no answer",
+    "error_of_text": "error|invalid|did not respond",
     "is_error": "line\nline",
     "endless_progress": "did not respond within 1.5 s|messages or 8 MB",
 }

@@ -179,7 +179,9 @@ def on_pages(cold: ColdStore, vault: Vault) -> set[str]:
 def rebuilt(folder: Path, told: list[list[str]]) -> Iterator[str]:
     """What comes back that was deleted, where the database is lost and built again from what stands beside it."""
     state = folder / "lost"
-    shutil.copytree(folder / "state" / "packs", state / "packs")
+    packs = folder / "state" / "packs"
+    if packs.is_dir():  # the keeper may be killed before its first archive
+        shutil.copytree(packs, state / "packs")
     cold, vault = opened(state, None)
     yield from mend(state, cold, vault)
     gone = {name for what, *names in told if what == "deleted" for name in names}

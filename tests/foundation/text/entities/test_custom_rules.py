@@ -86,7 +86,7 @@ def test_without_a_file_nothing_changes(tmp_path: Path) -> None:
         ("ticket: {}", "neither a pattern nor words"),
         ("ticket: {patern: x}", "“patern”"),
         ("ticket: {pattern: '('}", "not a valid pattern"),
-        ("ticket: {pattern: '" + "a" * 501 + "'}", "500 are the most"),
+        ("ticket: {pattern: '" + "a" * 501 + "'}", "the maximum is 500"),
         ("ticket: {pattern: 'a*'}", "matches the empty text"),
         ("ticket: {words: [[x]]}", "is not text"),
         ("ticket: {words: ['" + "x" * 65 + "']}", "1 to 64 characters"),

@@ -30,7 +30,7 @@ def test_one_bad_file_never_stops_the_rest(knowledge: Knowledge, notes: Path) ->
         "notes/a-locked.pdf": "it is encrypted",
         "notes/b-bomb.docx": "its part word/document.xml would unpack to 83,886,080 bytes",
         "notes/c-broken.pptx": "it is damaged, truncated, or of another type than its name says",
-        "notes/d.txt": "its text is not UTF-8",
+        "notes/d.txt": "its text is not valid UTF-8",
     }
     assert {one.name: one.why for one in report.skipped} == {
         "notes/e.exe": "no reader for .exe files",

@@ -20,7 +20,7 @@ def ask(question: str) -> str:
 )
 def test_it_says_how_it_remembers(question: str) -> None:
     said = ask(question)
-    assert "on disk" in said
+    assert "is saved in .palimpsest/" in said
     assert "recalled" in said
     assert "page images" in said
     assert "/remember TEXT" not in said
@@ -28,7 +28,7 @@ def test_it_says_how_it_remembers(question: str) -> None:
 
 @pytest.mark.parametrize("question", ["who are you", "你是谁", "你好，你是谁？", "hello, who are you?"])
 def test_it_says_who_it_is(question: str) -> None:
-    assert "terminal chat that remembers" in ask(question)
+    assert "terminal chat and agent that remembers" in ask(question)
 
 
 @pytest.mark.parametrize("question", ["what can you do", "what can you do?", "你能做什么？"])
@@ -56,7 +56,7 @@ def test_a_greeting_with_a_word_more_is_returned(said: str) -> None:
 
 
 def test_a_greeting_before_something_to_keep_does_not_hide_it() -> None:
-    assert ask("Hello, my sister is called Anna").startswith("Kept")
+    assert ask("Hello, my sister is called Anna").startswith("Saved")
     assert ask("你好！").startswith(CHINESE.greeting)
 
 
