@@ -49,8 +49,9 @@ class NamedLine(Struct, frozen=True):
 
 class Chosen(Struct, kw_only=True):
     """What was named. `entries` are seqs, each with why it goes. `words` are how the phrase is written where it was
-    found; none where no phrase was named. `past` are lines that only versions of a file hold. `same_id` are
-    conversations whose id is the phrase: they stay. `file_name` is what was named where it is read as a file's name."""
+    found; none where no phrase was named. `names` are ids of imports that were named: they go, and count as whole words.
+    `past` are lines that only versions of a file hold. `same_id` are conversations whose id is the phrase: they stay.
+    `file_name` is what was named where it is read as a file's name."""
 
     title: str
     entries: dict[int, str] = field(default_factory=dict[int, str])
@@ -58,6 +59,7 @@ class Chosen(Struct, kw_only=True):
     lines: dict[NamedLine, None] = field(default_factory=dict[NamedLine, None])
     past: dict[NamedLine, None] = field(default_factory=dict[NamedLine, None])
     words: dict[str, None] = field(default_factory=dict[str, None])
+    names: dict[str, None] = field(default_factory=dict[str, None])
     same_id: tuple[int, ...] = ()
     file_name: str = ""
 
@@ -151,6 +153,8 @@ def _entries_of_id(memory: Memory, name: str) -> Chosen | None:
     if not found:
         return None
     chosen, whole = Chosen(title=f"{name}"), _whole_kinds(memory)
+    if any(entry.id == name and memory.conversations.at(entry.conversation_seq).source for entry in found):
+        chosen.names[name] = None
     for entry in found:
         _take(chosen, whole, entry.seq, entry.conversation_seq, f"on page {name}" if page else "named")
     return chosen

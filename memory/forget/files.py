@@ -112,15 +112,23 @@ def forget_database(work: ForgetWork) -> StepCounts:
 
 
 def _without_words(work: ForgetWork, path: Path) -> int:
-    """Takes the lines out of a text that an archive kept beside its pages; one of which most goes is deleted."""
-    lines = read_bytes(path).splitlines(keepends=True)
-    kept = [line for line in lines if not work.prints.holds(line)]
+    """Takes the lines out of a text that an archive kept beside its pages: those that hold the words, and those of what
+    goes (memory.forget.belongings). One in which nothing is left is deleted."""
+    body = read_bytes(path)
+    lines, going = body.splitlines(keepends=True), work.lines_named(path.relative_to(work.workspace.root).as_posix())
+    kept = [line for line in lines if not (work.prints.holds(line) or work.hashed(_decoded(line)) in going)]
+    if work.hashed(_decoded(body)) in going or (lines and not b"".join(kept).strip()):
+        return _removed(path)
     if len(kept) == len(lines) and not _holds(work, path):
         return 0
-    if len(kept) * 2 < len(lines) or holds_name(work.prints, path.name):
-        return _removed(path)
     write_atomically(path, b"".join(kept))
+    if holds_name(work.prints, path.name):
+        replace(path, path.with_name(f"forgotten-{work.hashed(path.name)[:8]}.md"))
     return 1
+
+
+def _decoded(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace")
 
 
 def _database_files(database: Path) -> Iterator[Path]:

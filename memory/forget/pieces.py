@@ -1,15 +1,16 @@
 """Pieces of a text by which a copy of it is known again: its lines, in parts, and its rare words.
 
 Each piece is looked for as UTF-8, as JSON writes it, also within JSON, and as UTF-16; in its own letters,
-small and capital.
+small and capital. Short lines and codes count as whole words only, and not if many say them.
 """
 
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import Final
+from typing import Final, NamedTuple
 
+from foundation.text.folding import is_unspaced
 from memory.forget.escapes import escaped_forms
 from memory.forgotten.fingerprints import FORGOTTEN
 
@@ -20,6 +21,10 @@ _MOMENT: Final = re.compile(r"\d{4}-\d\d|\d{1,2}:\d\d|[\d,.%$€£]+$")
 """The beginning of what many say: a day, a time, a figure."""
 _MARKUP: Final = re.compile(r"^[\s#>*+-]+")
 _WORD: Final = re.compile(r"\S+")
+_TOKEN: Final = re.compile(r"[^\W_]+")
+_YEAR: Final = re.compile(r"(?:19|20)\d\d")
+_SHORTEST_CODE: Final = 4  # characters of a number, or of a word with a figure
+_SHORTEST_WORD: Final = 3
 _IMAGE: Final = re.compile(r"clipboard-[0-9a-f]{12}\.png")
 _MARK: Final = re.compile(rf"{re.escape(FORGOTTEN)}|\[(?:private|injected|secret: [a-z0-9-]+)\]")
 """What this program writes in the place of words: many texts hold it, and it says nothing of them."""
@@ -30,6 +35,52 @@ def pieces_of(text: str) -> list[str]:
     """The pieces of a text, each once, in order; none of what stands in it for words that were taken out."""
     found = dict.fromkeys(_pieces(_MARK.sub("\n", text)))
     return list(found)[:MOST_PIECES]
+
+
+class ShortPieces(NamedTuple):
+    """Short lines and codes of a text, and how many short lines are too common to be looked for."""
+
+    pieces: list[str]
+    common: int
+
+
+def short_pieces_of(text: str) -> ShortPieces:
+    """The short lines and the codes of a text, each once, in order."""
+    found, common = dict[str, None](), 0
+    for line in _MARK.sub("\n", text).splitlines():
+        said = _MARKUP.sub("", line).strip()
+        if line.startswith("<!--") or not said or _IMAGE.search(said):
+            continue
+        found.update((code, None) for code in _TOKEN.findall(said) if _is_code(code))
+        if len(said) < SHORTEST_LINE and is_common(said):
+            common += 1
+        elif len(said) < SHORTEST_LINE:
+            found[said] = None
+    return ShortPieces(list(found), common)
+
+
+def is_common(line: str) -> bool:
+    """Whether many say these few words: two letters, a year, a small number, words of the tables of a language."""
+    from foundation.text.analysis import term_list
+    from foundation.text.stopwords import WEAK, is_function_word
+    from foundation.text.synonyms import synonyms_of
+
+    words = _TOKEN.findall(line)
+    if any(map(_is_code, words)):
+        return False
+    letters = [word for word in words if not any(map(str.isdigit, word))]
+    if len("".join(letters)) < _SHORTEST_WORD:
+        return True
+    if len(words) == 1 and (is_function_word(line) or synonyms_of(line)):
+        return True
+    terms = term_list(" ".join(letters), "")
+    is_known = all(term in WEAK or (len(words) == 1 and synonyms_of(term)) for term in terms)
+    return is_known and not is_unspaced(letters[0])
+
+
+def _is_code(word: str) -> bool:
+    """Whether it is a number of four digits and more, but no year, or such a word with a figure."""
+    return len(word) >= _SHORTEST_CODE and any(map(str.isdigit, word)) and not _YEAR.fullmatch(word)
 
 
 def is_mark(text: str) -> bool:

@@ -12,22 +12,25 @@ from msgspec.structs import replace
 
 from foundation.clock import to_ms
 from foundation.errors import Misuse
+from foundation.figures import counted
 from foundation.files import exists, is_file, read_bytes, status
-from foundation.paths import LINKABLE_FILES, draft_name
+from foundation.paths import LINKABLE_FILES, Workspace, draft_name
 from foundation.terminal_text import visible_line
 from memory.cold.encoding import to_bytes
 from memory.cold.recalled_results import both_forms
 from memory.cold.sql import batches, fetch, marks
+from memory.forget.belongings import kept_lines_of, names_of
 from memory.forget.choice import Chosen, NamedLine
 from memory.forget.copies import find_copies
 from memory.forget.lineage import beside_of, derived_of
 from memory.forget.named_files import NamedFile, files_losing_names
-from memory.forget.pieces import cases, encodings, images_in, is_mark, pieces_of
-from memory.forget.said_elsewhere import Pieces, give_up_what_stays, roles_of_sources
+from memory.forget.pieces import cases, encodings, images_in, is_mark, pieces_of, short_pieces_of
+from memory.forget.said_elsewhere import Pieces, give_up_short, give_up_what_stays, roles_of_sources
 from memory.forget.scan import files_below, is_ours
 from memory.forget.work import ForgetWork, line_hash
 from memory.forgotten.fingerprints import Fingerprints
 from memory.forgotten.journal import ForgetJob, NoteLine
+from memory.hot.parse import lines_of
 from memory.memory import Memory
 from memory.records import Entry, EntryKind, new_id
 from models.messages import Role
@@ -109,7 +112,8 @@ def plan_forgetting(memory: Memory, chosen: Chosen, now: datetime) -> ForgetPlan
     secret = memory.cold.secret
     entries, conversations = list(chosen.entries), list(chosen.conversations)
     words = Fingerprints.of(encodings(cases(chosen.words)), secret)
-    pieces = Pieces(_pieces(memory, chosen), secret)
+    short, unsearched = _short_pieces(memory, chosen)
+    pieces = Pieces(_pieces(memory, chosen), short, secret)
     own = memory.cold.read(_own_words)
     if words.holds(own):
         raise Misuse(
@@ -119,6 +123,7 @@ def plan_forgetting(memory: Memory, chosen: Chosen, now: datetime) -> ForgetPlan
         )
     pieces.give_up(pieces.prints.found(own))
     also = give_up_what_stays(memory, pieces, words, entries, conversations)
+    said_by_person = give_up_short(pieces, _texts_of_person(memory, {*chosen.lines}))
     job = ForgetJob(
         id=new_id("f"),
         begun_ms=to_ms(now),
@@ -128,10 +133,12 @@ def plan_forgetting(memory: Memory, chosen: Chosen, now: datetime) -> ForgetPlan
         lines=tuple(
             NoteLine(line_hash(secret, line.file), line_hash(secret, line.text))
             for line in (*chosen.lines, *chosen.past)
-        ),
+        )
+        + tuple(kept_lines_of(memory, conversations)),
         prints=(*words.prints, *pieces.prints.prints),
         typed=tuple(_typed(memory, chosen)),
         images=tuple(_images(memory, chosen)),
+        sentences=tuple(_sentences_of_short(unsearched, said_by_person)),
     )
     work = ForgetWork(memory, job)
     kept = tuple(_kept(work))
@@ -246,6 +253,40 @@ def _pieces(memory: Memory, chosen: Chosen) -> list[str]:
     return every[::step]
 
 
+def _short_pieces(memory: Memory, chosen: Chosen) -> tuple[list[str], int]:
+    """Short lines, codes and names of what goes, and the number of those that are not looked for."""
+    names, pieces, common = (
+        dict.fromkeys((*chosen.names, *names_of(memory, chosen.conversations))),
+        dict[str, None](),
+        0,
+    )
+    sources = memory.cold.read(roles_of_sources)
+    for entry in _all_entries(memory, chosen):
+        if entry.seq in sources:
+            found = short_pieces_of(_text(memory, entry))
+            pieces.update(dict.fromkeys(found.pieces))
+            common += found.common
+    every = [*names, *pieces]
+    return every[:MOST_PIECES], common + len(every[MOST_PIECES:])
+
+
+def _texts_of_person(memory: Memory, going: Collection[NamedLine]) -> Iterable[tuple[str, bytes]]:
+    """The lines of notes that stay, and the person's own files, each with its file's relative name."""
+    memory.hot.look()
+    for file in memory.hot.files():
+        for number, line in enumerate(lines_of(file.text), 1):
+            if NamedLine(file.path, number, line.rstrip("\r\n")) not in going:
+                yield file.path, to_bytes(line)
+    yield from _own_files(memory.workspace)
+
+
+def _sentences_of_short(unsearched: int, shared: Sequence[str]) -> Iterable[str]:
+    if shared:
+        yield f"Kept: short lines, codes or names of it that are also in {', '.join(map(visible_line, shared[:20]))}."
+    if unsearched:
+        yield f"Not searched for in other texts: {counted(unsearched, 'short line')} of it that many texts contain."
+
+
 def _typed(memory: Memory, chosen: Chosen) -> Iterable[str]:
     """Hashes of what the person typed, by which it is known again among the prompts."""
     hashes: dict[str, None] = {}
@@ -334,7 +375,6 @@ def _conversations(memory: Memory, seqs: Sequence[int]) -> list[NamedConversatio
 def _all_lines(work: ForgetWork, chosen: Chosen) -> list[NamedLine]:
     """The lines of notes that were named, and those that hold any of the words."""
     from memory.forget.notes import lines_that_go
-    from memory.hot.parse import lines_of
 
     named: dict[NamedLine, None] = {}
     work.memory.hot.look()
@@ -369,12 +409,12 @@ def _names(work: ForgetWork) -> int:
 
 def _kept(work: ForgetWork) -> Iterable[str]:
     """The person's own files that hold the words: instructions, skills, files of a project. They are named and stay."""
-    root = work.workspace.root
-    if not work.prints:
-        return
-    for path in files_below(root):
-        name = path.relative_to(root).as_posix()
-        if is_ours(work.workspace, name) or not exists(path) or path.stat().st_size > _LARGEST_OTHER:
-            continue
-        if work.prints.holds(read_bytes(path)):
-            yield name
+    if work.prints:
+        yield from (name for name, body in _own_files(work.workspace) if work.prints.holds(body))
+
+
+def _own_files(space: Workspace) -> Iterable[tuple[str, bytes]]:
+    for path in files_below(space.root):
+        name = path.relative_to(space.root).as_posix()
+        if not is_ours(space, name) and exists(path) and path.stat().st_size <= _LARGEST_OTHER:
+            yield name, read_bytes(path)

@@ -27,10 +27,13 @@ class AlsoSaid(Struct, frozen=True):
 
 class Pieces:
     """Pieces under the forms in which they are looked for. A piece is given up in all of its forms: an index holds in
-    small letters what a text says in capitals."""
+    small letters what a text says in capitals. `short` are pieces that count as whole words only."""
 
-    def __init__(self, pieces: Iterable[str], secret: bytes) -> None:
-        self._forms = [frozenset(Fingerprints.of(_encodings(piece), secret).prints) for piece in pieces]
+    def __init__(self, pieces: Iterable[str], short: Iterable[str], secret: bytes) -> None:
+        every = [(piece, False) for piece in pieces] + [(piece, True) for piece in short]
+        self._forms = [
+            frozenset(Fingerprints.of(_encodings(piece), secret, whole=whole).prints) for piece, whole in every
+        ]
         self._by_form: dict[Fingerprint, list[int]] = {}
         for number, forms in enumerate(self._forms):
             for form in forms:
@@ -74,6 +77,18 @@ def give_up_what_stays(
                 by.append(staying[index].seq)
                 where[staying[index].conversation] = None
     return AlsoSaid(tuple(by[:MOST_NAMED]), tuple(where)[:MOST_NAMED])
+
+
+def give_up_short(pieces: Pieces, texts: Iterable[tuple[str, bytes]]) -> tuple[str, ...]:
+    """Gives up the short pieces that the person says in these texts, by name: nobody knows whether they repeat it.
+    Gives the names of the texts."""
+    names: dict[str, None] = {}
+    for name, text in texts:
+        found = pieces.prints.found(text)
+        if (short := {print_ for print_ in found if print_.whole}) and len(short) == len(found):
+            pieces.give_up(short)
+            names[name] = None
+    return tuple(names)
 
 
 def roles_of_sources(db: apsw.Connection) -> dict[int, str]:

@@ -87,6 +87,7 @@ def scan_workspace(work: ForgetWork, on_file: Callable[[int], None] = lambda _: 
             holds = holds_words(prints, path, used if used.names(space, name) else None, figures)
             own = without_own_names(space, name)
             holds = holds or holds_name(prints, own, DIGESTS if path.is_relative_to(space.state) else None)
+            holds = holds or (path.is_relative_to(space.kept_texts) and _has_lines_named(work, name, path))
         if holds:
             (found if is_ours(space, name) and name not in unread else others).append(name)
     for folder in folders_below(space.root):
@@ -97,6 +98,12 @@ def scan_workspace(work: ForgetWork, on_file: Callable[[int], None] = lambda _: 
     for folder in CONTENTS:
         found += _in_objects(space.state / folder, prints, allowed)
     return ScanResult(places, size, tuple(dict.fromkeys(found)), tuple(others), tuple(kept), tuple(later), used.paths)
+
+
+def _has_lines_named(work: ForgetWork, name: str, path: Path) -> bool:
+    """Whether a text beside an archive has any of its lines that go, which may be too short to be looked for."""
+    text, going = read_bytes(path).decode("utf-8", "replace"), work.lines_named(name)
+    return bool(going) and any(work.hashed(part) in going for part in (text, *text.splitlines()))
 
 
 def is_ours(space: Workspace, name: str) -> bool:

@@ -85,6 +85,11 @@ class ForgetJob(Struct, frozen=True, kw_only=True):
     runs: int = 0  # that looked through everything and found some of it
     receipt: Receipt | None = None
 
+    @property
+    def distinctive(self) -> tuple[Fingerprint, ...]:
+        """The words that nobody says by chance, less those that the person keeps somewhere."""
+        return tuple({print_ for print_ in self.prints if not print_.whole} - {*self.kept_prints})
+
     def with_step(self, step: str, counts: Mapping[str, int], sentences: tuple[str, ...]) -> "ForgetJob":
         """The job after a step, with what it counted."""
         sums = {**self.counts, **{name: self.counts.get(name, 0) + count for name, count in counts.items()}}

@@ -1,0 +1,64 @@
+"""What belongs to conversations and archives that go, by its origin: their names, and the texts beside archives."""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from foundation.files import list_files, read_bytes
+from memory.archive.write.sidecar import file_stem, kept_files_of
+from memory.cold.encoding import to_text
+from memory.cold.sql import fetch
+from memory.forget.pieces import SHORTEST_LINE, is_common
+from memory.forget.work import line_hash
+from memory.forgotten.fingerprints import FORGOTTEN
+from memory.forgotten.journal import NoteLine
+from memory.hot.parse import lines_of
+from memory.memory import Memory
+from memory.pages.types import ArchiveRow
+
+_NAMES: Final = """SELECT seq, title FROM conversations
+    UNION SELECT seq, CAST(id AS BLOB) FROM conversations WHERE source <> ''
+    UNION SELECT conversation, CAST(label AS BLOB) FROM labels
+    UNION SELECT conversation, CAST(label AS BLOB) FROM archives
+    UNION SELECT a.conversation, CAST(t.tag AS BLOB) FROM archive_tags t JOIN archives a ON a.seq = t.archive
+    UNION SELECT conversation, CAST(name AS BLOB) FROM knowledge
+    UNION SELECT conversation, CAST(source AS BLOB) FROM knowledge
+    UNION SELECT conversation, CAST(speaker AS BLOB) FROM entries"""
+
+
+def names_of(memory: Memory, conversations: Iterable[int]) -> list[str]:
+    """Titles, labels, imported ids and other names of these conversations that no other one has, also as file names."""
+    whose, going = dict[str, set[int | None]](), set(conversations)
+    for seq, name in memory.cold.read(lambda db: fetch(db, _NAMES)) if going else ():
+        whose.setdefault(to_text(name), set()).add(seq)
+    alone = {name for name, seqs in whose.items() if seqs <= going and name and FORGOTTEN not in name}
+    named = {form for name in alone for form in (name, file_stem(name))}
+    return sorted(name for name in named if len(name) >= SHORTEST_LINE or not is_common(name))
+
+
+def kept_lines_of(memory: Memory, conversations: Iterable[int]) -> Iterator[NoteLine]:
+    """What goes of the texts beside archives of these conversations (memory.archive.write.sidecar): each text that is
+    one of theirs as a whole, and of one that was edited the lines that are theirs."""
+    going, folder = set(conversations), memory.workspace.kept_texts
+    files = {path: read_bytes(path).decode("utf-8", "replace") for path in list_files(folder, "*.md")} if going else {}
+    archives = memory.vault.archives() if files else []
+    for archive in (archive for archive in archives if archive.conversation in going):
+        text, beside = _text_of(memory, archive), set(kept_files_of(folder, archive.label))
+        alike = [other for other in archives if other.label == archive.label and other.conversation not in going]
+        others = {_text_of(memory, other) for other in alike}
+        theirs = {line.strip() for line in lines_of(text or "")} - {""}
+        for path, body in files.items():
+            name = path.relative_to(memory.workspace.root).as_posix()
+            if body == text or (text is None and path in beside and not alike):
+                yield _line(memory, name, body)
+            elif path in beside and body not in others:
+                yield from (_line(memory, name, line) for line in lines_of(body) if line.strip() in theirs)
+
+
+def _text_of(memory: Memory, archive: ArchiveRow) -> str | None:
+    """The archive's text; None if a page of it cannot be read."""
+    parts = [memory.vault.exact_text(page) for page in memory.vault.pages(archive.seq)]
+    return None if not parts or None in parts else "".join(filter(None, parts))
+
+
+def _line(memory: Memory, file: str, line: str) -> NoteLine:
+    return NoteLine(line_hash(memory.cold.secret, file), line_hash(memory.cold.secret, line))

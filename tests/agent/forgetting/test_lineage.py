@@ -1,0 +1,140 @@
+"""What belongs to what goes is known by its id and its origin: short texts, labels and ids of imports leave nothing.
+
+A text of short lines has no piece long enough to be looked for: its copies are known by what they are copies of.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from agent.services.forget import forgetting
+from foundation.paths import Workspace
+from memory.memory import Memory
+from tests.agent.conftest import Run
+from tests.memory.forget.bytes_of import places_of
+
+pytestmark = pytest.mark.timeout(60)
+
+SHORT_TEXTS = {
+    "code": "PIN 4821\n",
+    "names": "zqanna\nzqbob\nzqcarl\n",
+    "Chinese": "蓝鲸在港口\n",
+    "mixed": "A long line of the manual about the pumps in the harbour.\nzqkey 77\n",
+    "one letter": "x\ny\nzqw\n",
+}
+
+
+def archived(run: Run, tmp_path: Path, text: str, label: str) -> None:
+    file = tmp_path / "text.txt"
+    file.write_text(text, "utf-8")
+    assert run("archive", str(file), "--label", label).status == 0
+
+
+@pytest.mark.parametrize("kind", SHORT_TEXTS)
+def test_an_archive_goes_with_the_text_beside_it_however_short_its_lines(
+    run: Run, root: Path, tmp_path: Path, kind: str
+) -> None:
+    text = SHORT_TEXTS[kind]
+    archived(run, tmp_path, text, "zqlabel")
+    done = run("forget", "zqlabel", "--yes")
+    assert done.status == 0, done.err
+    assert list(Workspace(root).kept_texts.iterdir()) == []
+    words = [line for line in text.splitlines() if len(line) > 1]
+    assert places_of(root, [*words, "zqlabel"]) == {}
+
+
+def test_without_the_step_of_copies_the_text_is_named(run: Run, root: Path, tmp_path: Path) -> None:
+    archived(run, tmp_path, "zqanna\nzqbob\n", "zqlabel")
+    memory = Memory.open(Workspace(root))
+    try:
+        from agent.services.forget import plan
+
+        forgets = forgetting(memory)
+        del forgets.steps["copies"]
+        job = forgets.run(forgets.begin(plan(memory, named="zqlabel")))
+        assert job.receipt is not None
+        assert "memory/archive/[forgotten].md" in job.receipt.found
+    finally:
+        memory.close()
+
+
+def test_lines_of_the_person_in_an_edited_text_stay_and_those_of_the_archive_go(
+    run: Run, root: Path, tmp_path: Path
+) -> None:
+    archived(run, tmp_path, "zqanna\nzqbob\n", "zqlabel")
+    (kept,) = Workspace(root).kept_texts.iterdir()
+    kept.write_text("zqanna\nA line of my own.\nzqbob\n", "utf-8")
+    assert run("forget", "zqlabel", "--yes").status == 0
+    assert [path.read_text("utf-8") for path in Workspace(root).kept_texts.iterdir()] == ["A line of my own.\n"]
+    assert places_of(root, ["zqanna", "zqbob", "zqlabel"]) == {}
+
+
+def test_a_text_that_was_renamed_goes_by_its_content(run: Run, root: Path, tmp_path: Path) -> None:
+    archived(run, tmp_path, "zqanna\nzqbob\n", "zqlabel")
+    (kept,) = Workspace(root).kept_texts.iterdir()
+    kept.rename(kept.with_name("another name.md"))
+    assert run("forget", "zqlabel", "--yes").status == 0
+    assert list(Workspace(root).kept_texts.iterdir()) == []
+
+
+def test_another_archive_of_short_lines_stays_whole(run: Run, root: Path, tmp_path: Path) -> None:
+    archived(run, tmp_path, "zqanna\nzqbob\n", "zqlabel")
+    archived(run, tmp_path, "zqanna\nzqcarl\n", "another")
+    assert run("forget", "zqlabel", "--yes").status == 0
+    assert [path.name for path in Workspace(root).kept_texts.iterdir()] == ["another.md"]
+    assert (Workspace(root).kept_texts / "another.md").read_text("utf-8") == "zqanna\nzqcarl\n"
+    assert "zqcarl" in run("recall", "another").out
+    assert run("check").status == 0
+
+
+def imported(run: Run, tmp_path: Path, **fields: str) -> None:
+    file = tmp_path / "far.jsonl"
+    line = {"conversation": "far", "id": "i1", "role": "user", "text": "Some words of an import."} | fields
+    file.write_text(json.dumps(line) + "\n", "utf-8")
+    assert run("import", str(file), "--from", "jsonl").status == 0
+
+
+def test_the_id_of_an_imported_message_that_is_named_goes_with_it(run: Run, root: Path, tmp_path: Path) -> None:
+    imported(run, tmp_path, id="zqid-77")
+    done = run("forget", "zqid-77", "--yes")
+    assert done.status == 0, done.err
+    assert places_of(root, ["zqid-77", "Some words of an import"]) == {}
+    imported(run, tmp_path, id="zqid-77")
+    assert places_of(root, ["zqid-77", "Some words of an import"]) == {}
+    assert run("check").status == 0
+
+
+def test_the_named_id_goes_from_the_location_of_sync(bare: Run, run: Run, root: Path, tmp_path: Path) -> None:
+    place, other = tmp_path / "place", tmp_path / "other"
+    place.mkdir()
+    assert bare("init", str(other)).status == 0
+    imported(run, tmp_path, id="zqid-77")
+    for device in (root, other):
+        bare("--workspace", str(device), "sync", "add", str(place))
+        assert bare("--workspace", str(device), "sync", "now").status == 0
+    assert places_of(place, ["zqid-77"]) and places_of(other, ["zqid-77"])
+    assert run("forget", "zqid-77", "--yes").status == 0
+    for device in (root, other):
+        assert bare("--workspace", str(device), "sync", "now").status == 0
+    assert [places_of(where, ["zqid-77"]) for where in (root, place, other)] == [{}, {}, {}]
+
+
+@pytest.mark.parametrize("field", ["conversation", "speaker", "text"])
+def test_an_imported_conversation_goes_with_its_id_and_names(run: Run, root: Path, tmp_path: Path, field: str) -> None:
+    imported(run, tmp_path, conversation="far-away", **({field: "zqword 9"} if field != "conversation" else {}))
+    if field == "conversation":
+        imported(run, tmp_path, conversation="zqword 9", id="i2")
+    id_ = "zqword 9" if field == "conversation" else "far-away"
+    done = run("forget", "--conversation", id_, "--yes")
+    assert done.status == 0, done.err
+    assert places_of(root, ["zqword 9"]) == {}
+
+
+def test_a_named_id_that_another_message_says_stays_there_and_is_named(run: Run, root: Path, tmp_path: Path) -> None:
+    imported(run, tmp_path, id="zqid-77")
+    run("-p", "Please look at zqid-77 again.")
+    done = run("forget", "zqid-77", "--yes")
+    assert done.status == 0, done.err
+    assert "the same text, or parts of it, in" in done.out
+    assert "Please look at zqid-77 again." in run("export", "--to", "jsonl").out
