@@ -13,7 +13,9 @@ from foundation.lazy_pattern import lazy_pattern
 LONGEST = 64
 """Characters of a term: a SHA-256 in hex fits; what is longer is cut."""
 
-_ACCENTS = lazy_pattern("[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u200c\u200d]")
+ACCENTS = "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u200c\u200d"
+"""Accents, points and joiners, which folding leaves out, as ranges for a regular expression's brackets."""
+_ACCENTS = lazy_pattern(f"[{ACCENTS}]")
 _ALIKE = {
     "ı": "i",
     "ø": "o",

@@ -10,6 +10,7 @@ from msgspec import Struct, field
 
 from foundation.clock import to_ms
 from foundation.errors import Misuse
+from foundation.text.folding import fold
 from memory.cold.encoding import to_text
 from memory.cold.sql import fetch
 from memory.errors import Damaged, NotFound
@@ -26,6 +27,7 @@ from memory.forget.named_files import (
 from memory.forget.scan import is_note
 from memory.forget.spellings import Spellings
 from memory.forget.work import DERIVED, entry_bytes
+from memory.forgotten.fingerprints import SHORTEST
 from memory.forgotten.tombstones import OTHER_CONVERSATION
 from memory.hot.note import Note
 from memory.hot.parse import lines_of
@@ -49,7 +51,7 @@ class NamedLine(Struct, frozen=True):
 
 class Chosen(Struct, kw_only=True):
     """What was named. `entries` are seqs, each with why it goes. `words` are how the phrase is written where it was
-    found; none where no phrase was named. `names` are ids of imports that were named: they go, and count as whole words.
+    found; none where no phrase was named. `names` are ids of imports that were named: they go as whole words.
     `past` are lines that only versions of a file hold. `same_id` are conversations whose id is the phrase: they stay.
     `file_name` is what was named where it is read as a file's name."""
 
@@ -83,14 +85,16 @@ def choose_named(memory: Memory, name: str, here: Path | None = None) -> Chosen:
 
 
 def choose_words(memory: Memory, phrase: str) -> Chosen:
-    """Every entry whose text holds the phrase, and every line of a note that does: in any case, with any white space
-    between words. Of an entry that holds it elsewhere, as in its id or in a passage that was recalled with it, only
-    that goes.
+    """Every entry whose text holds the phrase, and every line of a note that does, folded as search folds it, with any
+    white space between words. Of an entry that holds it elsewhere, as in its id or in a passage that was recalled with
+    it, only that goes.
 
     Pages of files and knowledge go with the whole file. Raises Misuse for a phrase that is too short.
     """
-    if len("".join(phrase.split())) < SHORTEST_PHRASE:
-        raise Misuse("Too short", f"“{phrase}” is too short.", "Give at least two characters, or an id.")
+    said = "".join(fold(phrase).split())
+    if len(said) < SHORTEST_PHRASE or len(said.encode("utf-8", "surrogatepass")) < SHORTEST:
+        hint = "Give at least three letters or digits, two Chinese characters, or an id."
+        raise Misuse("Too short", f"“{phrase}” is too short to search every file for it.", hint)
     spellings, chosen = Spellings(phrase), Chosen(title=f"“{phrase}”")
     whole = _whole_kinds(memory)
     for batch in entry_bytes(memory):

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Final, NamedTuple
 
-from foundation.text.folding import is_unspaced
+from foundation.text.folding import ACCENTS, fold, is_unspaced
 from memory.forget.escapes import escaped_forms
 from memory.forgotten.fingerprints import FORGOTTEN
 
@@ -28,6 +28,8 @@ _SHORTEST_WORD: Final = 3
 _IMAGE: Final = re.compile(r"clipboard-[0-9a-f]{12}\.png")
 _MARK: Final = re.compile(rf"{re.escape(FORGOTTEN)}|\[(?:private|injected|secret: [a-z0-9-]+)\]")
 """What this program writes in the place of words: many texts hold it, and it says nothing of them."""
+_LONGEST_GROUP: Final = 8  # letters of which any two or three side by side may be one: their pattern grows fast
+_LAST_FOLDED: Final = 0x30000  # past the alphabets of mathematics and the compatibility characters
 MOST_PIECES: Final = 2000  # of one text
 
 
@@ -139,36 +141,58 @@ def encodings(words: Iterable[str]) -> set[bytes]:
 
 
 def phrase_pattern(phrase: str) -> "re.Pattern[str]":
-    """Finds a phrase in any case, with accents composed or decomposed, and with any white space between its words.
+    """Finds a phrase as search folds it (foundation.text.folding.fold): in any case and width, with any accents or
+    none, in traditional or simplified characters, composed or decomposed, with any white space between its words.
     Raises ValueError for none."""
-    words = _folded(phrase).split()
+    words = fold(phrase).split()
     if not words:
         raise ValueError("no words")
-    return re.compile(r"\s+".join(map(_word_pattern, words)), re.IGNORECASE)
-
-
-def _folded(text: str) -> str:
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
+    return re.compile(r"\s+".join(map(_word_pattern, words)))
 
 
 def _word_pattern(word: str) -> str:
     """The pattern of a folded word: each letter as it may be written, also ß for ss."""
     parts, at = list[str](), 0
     while at < len(word):
-        size = next((size for size in (3, 2) if word[at : at + size] in _ligatures()), 1)
-        letters = word[at : at + size]
-        decomposed = unicodedata.normalize("NFD", letters)
-        forms = [letters, *_ligatures().get(letters, "")] + ([decomposed] if decomposed != letters else [])
-        parts.append(f"(?:{'|'.join(map(re.escape, forms))})" if len(forms) > 1 else re.escape(letters))
-        at += size
+        end = at + 1
+        while end < min(len(word), at + _LONGEST_GROUP) and any(
+            word[start : start + size] in _written_as()
+            for size in (2, 3)
+            for start in range(max(at, end + 1 - size), end)
+        ):
+            end += 1
+        parts.append(_group_pattern(word[at:end]))
+        at = end
     return "".join(parts)
 
 
+def _group_pattern(letters: str) -> str:
+    """The pattern of letters of which several may be written as one."""
+    if not letters:
+        return ""
+    forms = [_letter_pattern(letters[0]) + _group_pattern(letters[1:])]
+    for size in (2, 3):
+        if len(letters) >= size and letters[:size] in _written_as():
+            forms.append(f"{_one_of(letters[:size])}[{ACCENTS}]*+{_group_pattern(letters[size:])}")
+    return f"(?:{'|'.join(forms)})" if len(forms) > 1 else forms[0]
+
+
+def _letter_pattern(letter: str) -> str:
+    decomposed = unicodedata.normalize("NFD", letter)
+    parts = "".join(map(_one_of, decomposed))
+    return f"(?:{_one_of(letter)}|{parts})[{ACCENTS}]*+" if len(decomposed) > 1 else f"{parts}[{ACCENTS}]*+"
+
+
+def _one_of(folded: str) -> str:
+    letters = _written_as().get(folded, "") + (folded if len(folded) == 1 else "")
+    return f"[{re.escape(letters)}]"
+
+
 @cache
-def _ligatures() -> dict[str, str]:
-    """Letters that fold to several: `ss` to `ßẞ`, `fi` to `ﬁ`."""
+def _written_as() -> dict[str, str]:
+    """The letters that fold to one or several: `s` to `Sſｓ`, `ss` to `ßẞ`, 伦 to 倫."""
     found: dict[str, str] = {}
-    for letter in map(chr, range(0x80, 0x10000)):
-        if len(folded := _folded(letter)) > 1:
+    for letter in map(chr, (*range(0xD800), *range(0xE000, _LAST_FOLDED))):
+        if (folded := fold(letter)) != letter and folded:
             found[folded] = found.get(folded, "") + letter
     return found

@@ -5,10 +5,12 @@ import unicodedata
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from foundation.text.folding import fold
 from memory.forget.pieces import MOST_PIECES, PART, SHORTEST_LINE, images_in, phrase_pattern, pieces_of
+from memory.forget.spellings import Spellings
 
 IMAGE = "pasted/clipboard-0123456789ab.png"
 
@@ -59,12 +61,46 @@ def test_an_image_of_the_clipboard_is_a_name_of_ours_and_no_piece() -> None:
         ("ὈΔΥΣΣΕΎΣ", "ὀδυσσεύς"),
         ("red door", "Red\n  DOOR"),
         ("a.b*", "A.B*"),
+        ("周杰伦", "周杰倫"),
+        ("周杰倫", "周杰伦"),
+        ("4821", "４８２１"),
+        ("４８２１", "4821"),
+        ("cafe", "Café"),
+        ("café", "CAFE"),
+        ("cafe", unicodedata.normalize("NFD", "ｃａｆé")),
+        ("한글", unicodedata.normalize("NFD", "한글")),
+        ("ガス", "ｶﾞｽ"),
+        ("ｶﾞｽ", unicodedata.normalize("NFD", "ガス")),
+        ("كتاب", "كِتَاب"),
+        ("istanbul", "İSTANBUL"),
+        ("softly", "ſoftly"),
     ],
 )
 def test_a_phrase_is_found_however_its_letters_are_written(phrase: str, text: str) -> None:
     assert phrase_pattern(phrase).findall(f"… {text} …") == [text]
 
 
-@pytest.mark.parametrize(("phrase", "text"), [("a.b", "axb"), ("cafe", "café"), ("ss", "s s")])
+@pytest.mark.parametrize(("phrase", "text"), [("a.b", "axb"), ("cafe", "cave"), ("ss", "s s"), ("周杰伦", "周杰偷")])
 def test_another_phrase_is_not_found(phrase: str, text: str) -> None:
     assert phrase_pattern(phrase).findall(text) == []
+
+
+@given(st.data())
+def test_what_search_folds_to_the_same_is_found(data: st.DataObject) -> None:
+    from memory.forget.pieces import _written_as  # pyright: ignore[reportPrivateUsage]
+
+    letters = st.sampled_from("abcehinostu12周伦体乐ガ한éßαω")
+    phrase = data.draw(st.text(letters, min_size=2, max_size=6))
+    forms = [[letter, letter.upper(), *_written_as().get(fold(letter), "")] for letter in phrase]
+    text = "".join(data.draw(st.sampled_from(form)) for form in forms)
+    text = unicodedata.normalize(data.draw(st.sampled_from(("NFC", "NFD"))), text)
+    assume(fold(text) == fold(phrase))  # letters side by side may compose
+    assert phrase_pattern(phrase).findall(text) == [text]
+    spellings = Spellings(phrase)
+    assert spellings.note(f"… {text}.") and text in spellings.all
+
+
+@given(st.text(st.sampled_from("aAáſsßＳ4４伦倫 \u0301"), max_size=12), st.sampled_from(("as", "ss4", "4伦", "a s")))
+def test_what_is_found_folds_to_the_phrase(text: str, phrase: str) -> None:
+    for hit in phrase_pattern(phrase).findall(text):
+        assert fold(hit).split() == phrase.split()
