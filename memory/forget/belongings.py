@@ -6,15 +6,19 @@ from typing import Final
 from foundation.files import list_files, read_bytes
 from memory.archive.write.sidecar import file_stem, kept_files_of
 from memory.cold.encoding import to_text
-from memory.cold.sql import fetch
-from memory.forget.pieces import SHORTEST_LINE, is_common
+from memory.cold.sql import batches, fetch
+from memory.forget.choice import Chosen
+from memory.forget.pieces import SHORTEST_LINE, is_common, short_pieces_of
+from memory.forget.said_elsewhere import roles_of_sources
 from memory.forget.work import line_hash
 from memory.forgotten.fingerprints import FORGOTTEN
 from memory.forgotten.journal import NoteLine
 from memory.hot.parse import lines_of
 from memory.memory import Memory
 from memory.pages.types import ArchiveRow
+from memory.records import Entry
 
+MOST_PIECES: Final = 4000  # of a job: more are taken evenly from all of them
 _NAMES: Final = """SELECT seq, title FROM conversations
     UNION SELECT seq, CAST(id AS BLOB) FROM conversations WHERE source <> ''
     UNION SELECT conversation, CAST(label AS BLOB) FROM labels
@@ -62,3 +66,29 @@ def _text_of(memory: Memory, archive: ArchiveRow) -> str | None:
 
 def _line(memory: Memory, file: str, line: str) -> NoteLine:
     return NoteLine(line_hash(memory.cold.secret, file), line_hash(memory.cold.secret, line))
+
+
+def entries_of(memory: Memory, chosen: Chosen) -> Iterator[Entry]:
+    """The entries that go, with those of the conversations that do."""
+    for batch in batches(list(chosen.entries)):
+        yield from memory.conversations.entries(batch).values()
+    for conversation in chosen.conversations:
+        yield from memory.conversations.all_entries(conversation)
+
+
+def text_of(memory: Memory, entry: Entry) -> str:
+    """The entry's text, as far as it can be read."""
+    return memory.vault.readable_text(entry).text if entry.text is None else entry.text
+
+
+def short_pieces(memory: Memory, chosen: Chosen) -> tuple[list[str], int]:
+    """Short lines, codes and names of what goes, and the number of those that are not looked for."""
+    found = dict.fromkeys((*chosen.names, *names_of(memory, chosen.conversations)))
+    sources, common = memory.cold.read(roles_of_sources), 0
+    for entry in entries_of(memory, chosen):
+        if entry.seq in sources:
+            pieces, more = short_pieces_of(text_of(memory, entry))
+            found.update(dict.fromkeys(pieces))
+            common += more
+    kept = list(found)[:: -(-len(found) // MOST_PIECES) or 1]
+    return kept, common + len(found) - len(kept)

@@ -14,7 +14,7 @@ from memory.cold.shrink import free_room, freed_sentence, left_sentence, shrink,
 from memory.cold.sql import fetch
 from memory.errors import Damaged
 from memory.forget.own_figures import figures_of_file
-from memory.forget.scan import files_below, folders_below, holds_name, holds_words
+from memory.forget.scan import files_below, folders_below, holds_name, holds_words, is_copy_of_it
 from memory.forget.work import ForgetWork, StepCounts
 from memory.forgotten.journal import ForgetJournal
 from memory.versions.store import MANIFEST, OBJECTS
@@ -86,10 +86,10 @@ def forget_copies(work: ForgetWork) -> StepCounts:
     ours = (space.versions / MANIFEST, space.versions / OBJECTS)
     gone = 0
     for path in files_below(space.versions):
-        if not {path, *path.parents} & {*ours} and _holds(work, path):
+        if not {path, *path.parents} & {*ours} and (_holds(work, path) or is_copy_of_it(work, path)):
             gone += _removed(path)
     for path in files_below(space.damaged):
-        if _is_database(path) or _holds(work, path):
+        if _is_database(path) or _holds(work, path) or is_copy_of_it(work, path):
             gone += _removed(path)
     gone += sum(_without_words(work, path) for path in files_below(space.kept_texts))
     gone += sum(_folder_removed(work, folder) for folder in folders_below(space.state))

@@ -8,9 +8,9 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Final
 
-from foundation.text.folding import ACCENTS, fold, is_unspaced
+from foundation.text.folding import ACCENTS, fold
 from memory.forget.escapes import escaped_forms
 from memory.forgotten.fingerprints import FORGOTTEN
 
@@ -39,15 +39,8 @@ def pieces_of(text: str) -> list[str]:
     return list(found)[:MOST_PIECES]
 
 
-class ShortPieces(NamedTuple):
-    """Short lines and codes of a text, and how many short lines are too common to be looked for."""
-
-    pieces: list[str]
-    common: int
-
-
-def short_pieces_of(text: str) -> ShortPieces:
-    """The short lines and the codes of a text, each once, in order."""
+def short_pieces_of(text: str) -> tuple[list[str], int]:
+    """The short lines and the codes of a text, each once, in order; and how many short lines many say."""
     found, common = dict[str, None](), 0
     for line in _MARK.sub("\n", text).splitlines():
         said = _MARKUP.sub("", line).strip()
@@ -58,7 +51,7 @@ def short_pieces_of(text: str) -> ShortPieces:
             common += 1
         elif len(said) < SHORTEST_LINE:
             found[said] = None
-    return ShortPieces(list(found), common)
+    return list(found), common
 
 
 def is_common(line: str) -> bool:
@@ -68,16 +61,11 @@ def is_common(line: str) -> bool:
     from foundation.text.synonyms import synonyms_of
 
     words = _TOKEN.findall(line)
-    if any(map(_is_code, words)):
-        return False
     letters = [word for word in words if not any(map(str.isdigit, word))]
-    if len("".join(letters)) < _SHORTEST_WORD:
-        return True
-    if len(words) == 1 and (is_function_word(line) or synonyms_of(line)):
-        return True
-    terms = term_list(" ".join(letters), "")
-    is_known = all(term in WEAK or (len(words) == 1 and synonyms_of(term)) for term in terms)
-    return is_known and not is_unspaced(letters[0])
+    if any(map(_is_code, words)) or len("".join(letters)) < _SHORTEST_WORD:
+        return not any(map(_is_code, words))
+    is_known = synonyms_of if len(words) == 1 else WEAK.__contains__
+    return is_function_word(line) or all(term in WEAK or is_known(term) for term in term_list(" ".join(letters), ""))
 
 
 def _is_code(word: str) -> bool:

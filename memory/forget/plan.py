@@ -13,20 +13,20 @@ from msgspec.structs import replace
 from foundation.clock import to_ms
 from foundation.errors import Misuse
 from foundation.figures import counted
-from foundation.files import exists, is_file, read_bytes, status
-from foundation.paths import LINKABLE_FILES, Workspace, draft_name
+from foundation.files import is_file, read_bytes, status
+from foundation.paths import LINKABLE_FILES, draft_name
 from foundation.terminal_text import visible_line
 from memory.cold.encoding import to_bytes
 from memory.cold.recalled_results import both_forms
 from memory.cold.sql import batches, fetch, marks
-from memory.forget.belongings import kept_lines_of, names_of
+from memory.forget.belongings import MOST_PIECES, entries_of, kept_lines_of, short_pieces, text_of
 from memory.forget.choice import Chosen, NamedLine
 from memory.forget.copies import find_copies
 from memory.forget.lineage import beside_of, derived_of
 from memory.forget.named_files import NamedFile, files_losing_names
-from memory.forget.pieces import cases, encodings, images_in, is_mark, pieces_of, short_pieces_of
-from memory.forget.said_elsewhere import Pieces, give_up_short, give_up_what_stays, roles_of_sources
-from memory.forget.scan import files_below, is_ours
+from memory.forget.pieces import cases, encodings, images_in, is_mark, pieces_of
+from memory.forget.said_elsewhere import Pieces, give_up_short, give_up_what_stays, roles_of_sources, texts_of_person
+from memory.forget.scan import own_files
 from memory.forget.work import ForgetWork, line_hash
 from memory.forgotten.fingerprints import Fingerprints
 from memory.forgotten.journal import ForgetJob, NoteLine
@@ -35,12 +35,10 @@ from memory.memory import Memory
 from memory.records import Entry, EntryKind, new_id
 from models.messages import Role
 
-MOST_PIECES: Final = 4000  # of a job: more are taken evenly from all of them
 MOST_SHOWN: Final = 200
 MOST_DRAFTS: Final = 20  # of one conversation (agent.services.drafts)
 _LINE: Final = 100  # characters of a first line
 _LAST: Final = 1 << 62  # after every seq
-_LARGEST_OTHER: Final = 2**24  # bytes of a person's file that is looked through for the plan
 _SHORTEST_TITLE: Final = 8
 
 
@@ -112,7 +110,7 @@ def plan_forgetting(memory: Memory, chosen: Chosen, now: datetime) -> ForgetPlan
     secret = memory.cold.secret
     entries, conversations = list(chosen.entries), list(chosen.conversations)
     words = Fingerprints.of(encodings(cases(chosen.words)), secret)
-    short, unsearched = _short_pieces(memory, chosen)
+    short, unsearched = short_pieces(memory, chosen)
     pieces = Pieces(_pieces(memory, chosen), short, secret)
     own = memory.cold.read(_own_words)
     if words.holds(own):
@@ -123,7 +121,7 @@ def plan_forgetting(memory: Memory, chosen: Chosen, now: datetime) -> ForgetPlan
         )
     pieces.give_up(pieces.prints.found(own))
     also = give_up_what_stays(memory, pieces, words, entries, conversations)
-    said_by_person = give_up_short(pieces, _texts_of_person(memory, {*chosen.lines}))
+    said_by_person = give_up_short(pieces, texts_of_person(memory, {*chosen.lines}))
     job = ForgetJob(
         id=new_id("f"),
         begun_ms=to_ms(now),
@@ -238,10 +236,10 @@ def keeping_lines(memory: Memory, plan: ForgetPlan, lines: Collection[NamedLine]
 def _pieces(memory: Memory, chosen: Chosen) -> list[str]:
     pieces: dict[str, None] = {}
     sources = memory.cold.read(roles_of_sources)
-    for entry in _all_entries(memory, chosen):
+    for entry in entries_of(memory, chosen):
         if entry.seq not in sources:  # it repeats others, in a frame of our own words
             continue
-        text = _text(memory, entry)
+        text = text_of(memory, entry)
         pieces.update(dict.fromkeys(pieces_of(text)))
         if isinstance(reasoning := entry.meta.get("reasoning"), str):
             pieces.update(dict.fromkeys(pieces_of(reasoning)))
@@ -251,33 +249,6 @@ def _pieces(memory: Memory, chosen: Chosen) -> list[str]:
     every = list(pieces)
     step = -(-len(every) // MOST_PIECES) if every else 1
     return every[::step]
-
-
-def _short_pieces(memory: Memory, chosen: Chosen) -> tuple[list[str], int]:
-    """Short lines, codes and names of what goes, and the number of those that are not looked for."""
-    names, pieces, common = (
-        dict.fromkeys((*chosen.names, *names_of(memory, chosen.conversations))),
-        dict[str, None](),
-        0,
-    )
-    sources = memory.cold.read(roles_of_sources)
-    for entry in _all_entries(memory, chosen):
-        if entry.seq in sources:
-            found = short_pieces_of(_text(memory, entry))
-            pieces.update(dict.fromkeys(found.pieces))
-            common += found.common
-    every = [*names, *pieces]
-    return every[:MOST_PIECES], common + len(every[MOST_PIECES:])
-
-
-def _texts_of_person(memory: Memory, going: Collection[NamedLine]) -> Iterable[tuple[str, bytes]]:
-    """The lines of notes that stay, and the person's own files, each with its file's relative name."""
-    memory.hot.look()
-    for file in memory.hot.files():
-        for number, line in enumerate(lines_of(file.text), 1):
-            if NamedLine(file.path, number, line.rstrip("\r\n")) not in going:
-                yield file.path, to_bytes(line)
-    yield from _own_files(memory.workspace)
 
 
 def _sentences_of_short(unsearched: int, shared: Sequence[str]) -> Iterable[str]:
@@ -290,15 +261,15 @@ def _sentences_of_short(unsearched: int, shared: Sequence[str]) -> Iterable[str]
 def _typed(memory: Memory, chosen: Chosen) -> Iterable[str]:
     """Hashes of what the person typed, by which it is known again among the prompts."""
     hashes: dict[str, None] = {}
-    for entry in _all_entries(memory, chosen):
+    for entry in entries_of(memory, chosen):
         if entry.kind is EntryKind.MESSAGE and entry.role is Role.USER:
-            hashes[line_hash(memory.cold.secret, _text(memory, entry))] = None
+            hashes[line_hash(memory.cold.secret, text_of(memory, entry))] = None
     return hashes
 
 
 def _images(memory: Memory, chosen: Chosen) -> Iterable[str]:
     """Names of the clipboard's images that these messages attach."""
-    found = (path for entry in _all_entries(memory, chosen) for path in images_in(_text(memory, entry)))
+    found = (path for entry in entries_of(memory, chosen) for path in images_in(text_of(memory, entry)))
     return dict.fromkeys(name for path in found for name in re.findall(r"clipboard-[0-9a-f]{12}\.png", path))
 
 
@@ -311,17 +282,6 @@ def _title_of(memory: Memory, entry: Entry, text: str) -> list[str]:
         return []
     said = " ".join(text.split())
     return [title] if len(title) >= _SHORTEST_TITLE and said.startswith(" ".join(title.split())) else []
-
-
-def _all_entries(memory: Memory, chosen: Chosen) -> Iterable[Entry]:
-    for batch in batches(list(chosen.entries)):
-        yield from memory.conversations.entries(batch).values()
-    for conversation in chosen.conversations:
-        yield from memory.conversations.all_entries(conversation)
-
-
-def _text(memory: Memory, entry: Entry) -> str:
-    return memory.vault.readable_text(entry).text if entry.text is None else entry.text
 
 
 def _refs(memory: Memory, entries: Sequence[int], conversations: Sequence[int]) -> list[str]:
@@ -344,7 +304,7 @@ def _planned(memory: Memory, reasons: Mapping[int, str]) -> list[PlannedEntry]:
             conversation=entry.conversation,
             time=entry.time,
             by=entry.said_by,
-            line=first_line(_text(memory, entry)),
+            line=first_line(text_of(memory, entry)),
             kind=entry.kind.value,
             why=reasons[entry.seq],
         )
@@ -410,11 +370,4 @@ def _names(work: ForgetWork) -> int:
 def _kept(work: ForgetWork) -> Iterable[str]:
     """The person's own files that hold the words: instructions, skills, files of a project. They are named and stay."""
     if work.prints:
-        yield from (name for name, body in _own_files(work.workspace) if work.prints.holds(body))
-
-
-def _own_files(space: Workspace) -> Iterable[tuple[str, bytes]]:
-    for path in files_below(space.root):
-        name = path.relative_to(space.root).as_posix()
-        if not is_ours(space, name) and exists(path) and path.stat().st_size <= _LARGEST_OTHER:
-            yield name, read_bytes(path)
+        yield from (name for name, body in own_files(work.workspace) if work.prints.holds(body))

@@ -6,10 +6,14 @@ from typing import Final
 import apsw
 from msgspec import Struct
 
+from memory.cold.encoding import to_bytes
 from memory.cold.sql import batches, each, fetch, marks
+from memory.forget.choice import NamedLine
 from memory.forget.pieces import encodings
+from memory.forget.scan import own_files
 from memory.forget.work import entry_bytes, found_in
 from memory.forgotten.fingerprints import Fingerprint, Fingerprints
+from memory.hot.parse import lines_of
 from memory.memory import Memory
 from memory.records import EntryKind
 from models.messages import Role
@@ -89,6 +93,16 @@ def give_up_short(pieces: Pieces, texts: Iterable[tuple[str, bytes]]) -> tuple[s
             pieces.give_up(short)
             names[name] = None
     return tuple(names)
+
+
+def texts_of_person(memory: Memory, going: Collection[NamedLine]) -> Iterable[tuple[str, bytes]]:
+    """The lines of notes that stay, and the person's own files, each with its file's relative name."""
+    memory.hot.look()
+    for file in memory.hot.files():
+        for number, line in enumerate(lines_of(file.text), 1):
+            if NamedLine(file.path, number, line.rstrip("\r\n")) not in going:
+                yield file.path, to_bytes(line)
+    yield from own_files(memory.workspace)
 
 
 def roles_of_sources(db: apsw.Connection) -> dict[int, str]:

@@ -19,7 +19,7 @@ SHORTEST: Final = 3  # bytes of what can be looked for
 LONGEST: Final = 512
 _BITS: Final = 20
 _WINDOWS: Final = (2, 4, 8, 16, 32)  # bytes that the rolling hash spans: a power of two, by doubling
-_ESCAPED: Final = re.compile(rb"\\\\(?:[bfnrt]|u[0-9a-fA-F]{4})\Z")
+_ESCAPED: Final = re.compile(rb"\\(?:[bfnrt]|u[0-9a-fA-F]{4})\Z")
 _LONGEST_ESCAPE: Final = 6  # bytes
 BLOCK: Final = 2**22  # bytes that are hashed together: some 60 MB of arrays
 

@@ -88,6 +88,26 @@ def test_another_archive_of_short_lines_stays_whole(run: Run, root: Path, tmp_pa
     assert run("check").status == 0
 
 
+@pytest.mark.parametrize("by", ["entry", "conversation"])
+def test_copies_of_mirrors_with_a_word_that_many_say_go_by_its_id(run: Run, root: Path, by: str) -> None:
+    talk = run("-p", "yes", "--json").json
+    other = run("-p", "Another talk about boats.", "--json").json
+    space = Workspace(root)
+    for folder in (space.versions, space.damaged):
+        folder.mkdir(exist_ok=True)
+        for mirror in space.conversations.iterdir():
+            (folder / f"conversations-{mirror.stem}-1.md").write_bytes(mirror.read_bytes())
+    (entry,) = (line["id"] for line in lines_of_export(run) if line["text"] == "yes")
+    named = (entry,) if by == "entry" else ("--conversation", talk["conversation"])
+    assert run("forget", *named, "--yes").status == 0
+    copies = [path.read_text("utf-8") for folder in (space.versions, space.damaged) for path in folder.glob("*.md")]
+    assert [other["conversation"] in copy and "boats" in copy for copy in copies] == [True, True]
+
+
+def lines_of_export(run: Run) -> list[dict[str, str]]:
+    return [json.loads(line) for line in run("export", "--to", "jsonl").out.splitlines()]
+
+
 def imported(run: Run, tmp_path: Path, **fields: str) -> None:
     file = tmp_path / "far.jsonl"
     line = {"conversation": "far", "id": "i1", "role": "user", "text": "Some words of an import."} | fields

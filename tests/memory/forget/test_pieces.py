@@ -9,8 +9,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from foundation.text.folding import fold
-from memory.forget.pieces import MOST_PIECES, PART, SHORTEST_LINE, images_in, phrase_pattern, pieces_of
+from memory.forget.pieces import MOST_PIECES, PART, SHORTEST_LINE, images_in, phrase_pattern, pieces_of, short_pieces_of
 from memory.forget.spellings import Spellings
+from memory.forgotten.fingerprints import Fingerprints
 
 IMAGE = "pasted/clipboard-0123456789ab.png"
 
@@ -104,3 +105,29 @@ def test_what_search_folds_to_the_same_is_found(data: st.DataObject) -> None:
 def test_what_is_found_folds_to_the_phrase(text: str, phrase: str) -> None:
     for hit in phrase_pattern(phrase).findall(text):
         assert fold(hit).split() == phrase.split()
+
+
+@pytest.mark.parametrize(
+    "line", ["PIN 4821", "zqanna", "蓝鲸在港口", "李小梅", "red door", "a1b2", "port 8080", "zqkey 77", "x y z w"]
+)
+def test_a_short_line_that_few_say_is_looked_for(line: str) -> None:
+    assert line in short_pieces_of(f"- {line}\n")[0]
+
+
+@pytest.mark.parametrize(
+    "line", ["yes", "thank you", "好的", "谢谢", "stop", "done", "x", "12", "2024", "10:30", "go on", "是的没有了", "…"]
+)
+def test_a_short_line_that_many_say_is_counted(line: str) -> None:
+    assert short_pieces_of(line) == ([], 1)
+
+
+def test_codes_within_a_line_are_looked_for_and_years_are_not() -> None:
+    assert short_pieces_of("My door has the code 4821 since 2024, and b7k9 before.")[0] == ["4821", "b7k9"]
+
+
+@pytest.mark.parametrize(
+    ("data", "is_there"),
+    [("48210", False), ("a4821", False), ("4821", True), ("PIN4821号", False), ("号4821号", True), ("x\\n4821", True), ("\\u53f74821.", True), ("a_4821-b", True), ("n4821", False)],
+)
+def test_a_short_piece_counts_as_a_whole_word(data: str, is_there: bool) -> None:
+    assert Fingerprints.of([b"4821"], b"secret", whole=True).holds(data.encode()) == is_there
