@@ -4,7 +4,7 @@ import re
 from collections import deque
 from collections.abc import Iterable, Iterator
 from functools import cache, partial
-from heapq import heappop, heappush
+from heapq import heappop, heappush, merge
 from string import ascii_letters
 from typing import Final
 
@@ -22,10 +22,11 @@ from foundation.privacy.broken_tokens import (
     token_chain,
     token_extents,
 )
+from foundation.privacy.chinese_secrets import chinese_candidates
 from foundation.privacy.encoded_tokens import contains_secret
 from foundation.privacy.joined_tokens import LONGEST, JoinedToken, joined_tokens
 from foundation.privacy.keyword_table import ADDRESS, secret_table
-from foundation.privacy.named_secrets import candidates
+from foundation.privacy.named_secrets import SecretCandidate, candidates
 from foundation.privacy.redaction import OffsetsBefore, Redaction, redact
 from foundation.privacy.secret_rules import BEGIN, TokenRule, token_rules
 from foundation.privacy.secret_values import entropy
@@ -124,7 +125,8 @@ def find_named(text: str, at: int = 0, *, final: bool = True) -> tuple[list[Reda
     """The values from `at` on that are named a secret and look like one, and up to where the text is decided."""
     redactions: list[Redaction] = []
     free = at
-    for value in candidates(text, at, final=final):
+    values = merge(candidates(text, at, final=final), chinese_candidates(text, at, final=final), key=_first_and_longest)
+    for value in values:
         if value.start < free:
             continue
         if not value.settled:
@@ -133,6 +135,10 @@ def find_named(text: str, at: int = 0, *, final: bool = True) -> tuple[list[Reda
             redactions.append(_secret(value.rule, value.start, value.end))
             free = value.end
     return redactions, len(text)
+
+
+def _first_and_longest(value: SecretCandidate) -> tuple[int, bool, bool, int]:
+    return value.start, value.settled, not value.rule, -value.end
 
 
 def _possible(text: str, at: int) -> int:

@@ -99,7 +99,9 @@ def scan_workspace(work: ForgetWork, on_file: Callable[[int], None] = lambda _: 
             own = without_own_names(space, name)
             holds = holds or holds_name(prints, own, DIGESTS if path.is_relative_to(space.state) else None)
             holds = holds or is_copy_of_it(work, path)
-        if holds:
+        if holds and path.is_relative_to(space.checkpoints) and not holds_words(prints.distinctive, path):
+            kept.append(name)  # short words in a file of the person's that a tool changed
+        elif holds:
             (found if is_ours(space, name) and name not in unread else others).append(name)
     for folder in folders_below(space.root):
         if holds_name(prints, without_own_names(space, name := folder.relative_to(space.root).as_posix())):
@@ -107,7 +109,8 @@ def scan_workspace(work: ForgetWork, on_file: Callable[[int], None] = lambda _: 
     if work.memory.cold.read(lambda db: values_hold(db, prints, used)):
         found.append(f"{space.database.relative_to(space.root).as_posix()} (values)")
     for folder in CONTENTS:
-        found += _in_objects(space.state / folder, prints, allowed)
+        looked_for = prints.distinctive if (space.state / folder).is_relative_to(space.checkpoints) else prints
+        found += _in_objects(space.state / folder, looked_for, allowed)
     return ScanResult(places, size, tuple(dict.fromkeys(found)), tuple(others), tuple(kept), tuple(later), used.paths)
 
 

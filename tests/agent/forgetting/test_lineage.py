@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from agent.services.forget import forgetting
+from agent.checkpoints.change import FileChange
+from agent.checkpoints.checkpoints import Checkpoints
+from agent.services.forget import forgetting, plan
+from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from memory.memory import Memory
 from tests.agent.conftest import Run
@@ -48,8 +51,6 @@ def test_without_the_step_of_copies_the_text_is_named(run: Run, root: Path, tmp_
     archived(run, tmp_path, "zqanna\nzqbob\n", "zqlabel")
     memory = Memory.open(Workspace(root))
     try:
-        from agent.services.forget import plan
-
         forgets = forgetting(memory)
         del forgets.steps["copies"]
         job = forgets.run(forgets.begin(plan(memory, named="zqlabel")))
@@ -158,3 +159,18 @@ def test_a_named_id_that_another_message_says_stays_there_and_is_named(run: Run,
     assert done.status == 0, done.err
     assert "the same text, or parts of it, in" in done.out
     assert "Please look at zqid-77 again." in run("export", "--to", "jsonl").out
+
+
+def test_a_short_word_in_a_checkpoint_of_another_conversation_is_named_and_stays(
+    run: Run, root: Path, tmp_path: Path
+) -> None:
+    checkpoints = Checkpoints(Workspace(root).checkpoints, SystemClock(), (tmp_path,))
+    checkpoints.begin_turn("c_other", "e_1")
+    change = FileChange(folder=tmp_path, path="a.txt", expected=None, new=b"the port is 8765\n")
+    checkpoints.apply([change], "e_2", label="write_file")
+    run("-p", "8765")
+    (entry,) = (line["id"] for line in lines_of_export(run) if line["text"] == "8765")
+    done = run("forget", entry, "--yes")
+    assert done.status == 0, done.err
+    assert "Not changed" in done.out and "checkpoints/blobs" in done.out
+    assert len(checkpoints.journal.content().records) == 1
