@@ -1,7 +1,7 @@
 """Secrets said in Chinese sentences: passwords and codes of digits, bank cards, identity numbers.
 
-A password of digits is known by its name alone, also in full-width digits and in characters (密码是三八二一). The number
-of a card has a check digit (Luhn, ISO/IEC 7812-1), and that of an identity card a date of birth and one (GB 11643-1999).
+A password of digits is known by its name alone, also in full-width digits and in characters (密码是三八二一). A card's
+number has a check digit (Luhn, ISO/IEC 7812-1), an identity card's a date of birth and a check digit (GB 11643-1999).
 """
 
 import re

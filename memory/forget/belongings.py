@@ -3,13 +3,14 @@
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from foundation.files import list_files, read_bytes
+from foundation.files import read_bytes
 from memory.archive.write.sidecar import file_stem, kept_files_of
 from memory.cold.encoding import to_text
 from memory.cold.sql import batches, fetch
 from memory.forget.choice import Chosen
 from memory.forget.pieces import SHORTEST_LINE, is_common, short_pieces_of
 from memory.forget.said_elsewhere import roles_of_sources
+from memory.forget.scan import files_below
 from memory.forget.work import line_hash
 from memory.forgotten.fingerprints import FORGOTTEN
 from memory.forgotten.journal import NoteLine
@@ -43,8 +44,8 @@ def kept_lines_of(memory: Memory, conversations: Iterable[int]) -> Iterator[Note
     """What goes of the texts beside archives of these conversations (memory.archive.write.sidecar): each text that is
     one of theirs as a whole, and of one that was edited the lines that are theirs."""
     going, folder = set(conversations), memory.workspace.kept_texts
-    files = {path: read_bytes(path).decode("utf-8", "replace") for path in list_files(folder, "*.md")} if going else {}
-    archives = memory.vault.archives() if files else []
+    files = {path: read_bytes(path).decode("utf-8", "replace") for path in files_below(folder)} if going else {}
+    archives = [archive for archive in memory.vault.archives() if archive.origin == "file"] if files else []
     for archive in (archive for archive in archives if archive.conversation in going):
         text, beside = _text_of(memory, archive), set(kept_files_of(folder, archive.label))
         alike = [other for other in archives if other.label == archive.label and other.conversation not in going]

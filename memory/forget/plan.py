@@ -22,7 +22,7 @@ from memory.cold.sql import batches, fetch, marks
 from memory.forget.belongings import MOST_PIECES, entries_of, kept_lines_of, short_pieces, text_of
 from memory.forget.choice import Chosen, NamedLine
 from memory.forget.copies import find_copies
-from memory.forget.lineage import beside_of, derived_of
+from memory.forget.lineage import beside_of, conversations_of, derived_of
 from memory.forget.named_files import NamedFile, files_losing_names
 from memory.forget.pieces import cases, encodings, images_in, is_mark, pieces_of
 from memory.forget.said_elsewhere import Pieces, give_up_short, give_up_what_stays, roles_of_sources, texts_of_person
@@ -132,7 +132,8 @@ def plan_forgetting(memory: Memory, chosen: Chosen, now: datetime) -> ForgetPlan
             NoteLine(line_hash(secret, line.file), line_hash(secret, line.text))
             for line in (*chosen.lines, *chosen.past)
         )
-        + tuple(kept_lines_of(memory, conversations)),
+        + tuple(kept_lines_of(memory, {*conversations, *memory.cold.read(lambda db: conversations_of(db, entries))})),
+        titled=tuple(_titled(memory, chosen)),
         prints=(*words.prints, *pieces.prints.prints),
         typed=tuple(_typed(memory, chosen)),
         images=tuple(_images(memory, chosen)),
@@ -243,7 +244,7 @@ def _pieces(memory: Memory, chosen: Chosen) -> list[str]:
         pieces.update(dict.fromkeys(pieces_of(text)))
         if isinstance(reasoning := entry.meta.get("reasoning"), str):
             pieces.update(dict.fromkeys(pieces_of(reasoning)))
-        pieces.update(dict.fromkeys(_title_of(memory, entry, text)))
+        pieces.update((title, None) for title in _title_of(memory, entry, text) if len(title) >= _SHORTEST_TITLE)
     for line in (*chosen.lines, *chosen.past):
         pieces.update(dict.fromkeys(pieces_of(line.text)))
     every = list(pieces)
@@ -277,11 +278,18 @@ def _title_of(memory: Memory, entry: Entry, text: str) -> list[str]:
     """The conversation's title where it is the beginning of this message."""
     if entry.role is not Role.USER or entry.kind is not EntryKind.MESSAGE:
         return []
-    title = memory.conversations.at(entry.conversation_seq).title.rstrip("… ")
-    if is_mark(title):
-        return []
-    said = " ".join(text.split())
-    return [title] if len(title) >= _SHORTEST_TITLE and said.startswith(" ".join(title.split())) else []
+    whole = memory.conversations.at(entry.conversation_seq).title
+    title, said = whole.rstrip("… "), " ".join(text.split())
+    begins = said.startswith(" ".join(title.split())) and (whole != title or len(title) >= _SHORTEST_TITLE)
+    return [title] if title and (begins or said == title) and not is_mark(title) else []
+
+
+def _titled(memory: Memory, chosen: Chosen) -> Iterable[int]:
+    """Conversations that stay and whose titles are the beginning of a message that goes."""
+    entries = (
+        entry for batch in batches(list(chosen.entries)) for entry in memory.conversations.entries(batch).values()
+    )
+    return dict.fromkeys(e.conversation_seq for e in entries if _title_of(memory, e, text_of(memory, e)))
 
 
 def _refs(memory: Memory, entries: Sequence[int], conversations: Sequence[int]) -> list[str]:

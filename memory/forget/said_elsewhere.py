@@ -6,10 +6,11 @@ from typing import Final
 import apsw
 from msgspec import Struct
 
+from foundation.text.folding import fold
 from memory.cold.encoding import to_bytes
 from memory.cold.sql import batches, each, fetch, marks
 from memory.forget.choice import NamedLine
-from memory.forget.pieces import encodings
+from memory.forget.pieces import cases, encodings
 from memory.forget.scan import own_files
 from memory.forget.work import entry_bytes, found_in
 from memory.forgotten.fingerprints import Fingerprint, Fingerprints
@@ -34,10 +35,9 @@ class Pieces:
     small letters what a text says in capitals. `short` are pieces that count as whole words only."""
 
     def __init__(self, pieces: Iterable[str], short: Iterable[str], secret: bytes) -> None:
-        every = [(piece, False) for piece in pieces] + [(piece, True) for piece in short]
-        self._forms = [
-            frozenset(Fingerprints.of(_encodings(piece), secret, whole=whole).prints) for piece, whole in every
-        ]
+        long = (Fingerprints.of(_encodings(piece), secret) for piece in pieces)
+        whole = (Fingerprints.of(encodings(cases([piece, fold(piece)])), secret, whole=True) for piece in short)
+        self._forms = [frozenset(found.prints) for found in (*long, *whole)]
         self._by_form: dict[Fingerprint, list[int]] = {}
         for number, forms in enumerate(self._forms):
             for form in forms:

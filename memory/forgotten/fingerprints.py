@@ -57,16 +57,19 @@ class Fingerprints:
     @classmethod
     def of(cls, words: Iterable[bytes], secret: bytes, *, whole: bool = False) -> "Fingerprints":
         """Fingerprints of these bytes; what is too short to be looked for is left out, what is long is cut."""
+        words = list(words)
         kept = {word[:LONGEST] for word in words if len(word) >= SHORTEST}
         multiplier = _multiplier(secret)
-        return cls((_fingerprint(word, multiplier, secret, whole=whole) for word in kept), secret)
+        cut = {word[:LONGEST] for word in words if len(word) > LONGEST} if whole else set[bytes]()
+        return cls((_fingerprint(word, multiplier, secret, whole=whole and word not in cut) for word in kept), secret)
 
     def __bool__(self) -> bool:
         return bool(self.prints)
 
     def without(self, others: Iterable[Fingerprint]) -> "Fingerprints":
-        """These less those."""
-        return Fingerprints(set(self.prints) - set(others), self._secret)
+        """These less those, whether they count as whole words or not."""
+        checks = {print_.check for print_ in others}
+        return Fingerprints((print_ for print_ in self.prints if print_.check not in checks), self._secret)
 
     @property
     def distinctive(self) -> "Fingerprints":

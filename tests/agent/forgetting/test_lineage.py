@@ -13,7 +13,10 @@ from agent.checkpoints.checkpoints import Checkpoints
 from agent.services.forget import forgetting, plan
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
+from foundation.privacy import clear
 from memory.memory import Memory
+from memory.records import EntryDraft, EntryKind
+from models.messages import Role
 from tests.agent.conftest import Run
 from tests.memory.forget.bytes_of import places_of
 
@@ -48,14 +51,16 @@ def test_an_archive_goes_with_the_text_beside_it_however_short_its_lines(
 
 
 def test_without_the_step_of_copies_the_text_is_named(run: Run, root: Path, tmp_path: Path) -> None:
-    archived(run, tmp_path, "zqanna\nzqbob\n", "zqlabel")
+    archived(run, tmp_path, "yes\nx\n", "zqlabel")
+    (kept,) = Workspace(root).kept_texts.iterdir()
+    kept.rename(kept.with_name("other.md"))
     memory = Memory.open(Workspace(root))
     try:
         forgets = forgetting(memory)
         del forgets.steps["copies"]
         job = forgets.run(forgets.begin(plan(memory, named="zqlabel")))
         assert job.receipt is not None
-        assert "memory/archive/[forgotten].md" in job.receipt.found
+        assert job.receipt.found == ("memory/archive/other.md",)
     finally:
         memory.close()
 
@@ -173,4 +178,61 @@ def test_a_short_word_in_a_checkpoint_of_another_conversation_is_named_and_stays
     done = run("forget", entry, "--yes")
     assert done.status == 0, done.err
     assert "Not changed" in done.out and "checkpoints/blobs" in done.out
-    assert len(checkpoints.journal.content().records) == 1
+    assert (root / ".palimpsest" / "checkpoints" / "journal.jsonl").read_text().count("a.txt") >= 1
+
+
+def test_a_title_that_is_a_message_of_one_common_word_goes_with_it(run: Run, root: Path) -> None:
+    for text in ("lantern", "Another talk about boats."):
+        run("-p", text)
+    (entry,) = (line["id"] for line in lines_of_export(run) if line["text"] == "lantern")
+    assert places_of(root, ["lantern"])
+    assert run("forget", entry, "--yes").status == 0
+    assert places_of(root, ["lantern"]) == {}
+    assert "Another talk about boats" in run("conversations", "list").out
+
+
+def test_an_archive_that_another_device_forgot_takes_the_text_beside_it_along(
+    bare: Run, run: Run, root: Path, tmp_path: Path
+) -> None:
+    place, other = tmp_path / "place", tmp_path / "other"
+    place.mkdir()
+    assert bare("init", str(other)).status == 0
+    archived(run, tmp_path, "zqanna\nzqbob\nyes\n", "zqlabel")
+    for device in (root, other):
+        bare("--workspace", str(device), "sync", "add", str(place))
+        assert bare("--workspace", str(device), "sync", "now").status == 0
+    memory = Memory.open(Workspace(other))
+    ids = [conversation.id for conversation in memory.cold.conversations(kind="archive")]
+    memory.close()
+    assert len(ids) == 1
+    assert bare("--workspace", str(other), "forget", "--conversation", ids[0], "--yes").status == 0
+    assert bare("--workspace", str(other), "sync", "now").status == 0
+    assert run("sync", "now").status == 0
+    assert list(Workspace(root).kept_texts.iterdir()) == []
+
+
+def test_a_text_below_a_folder_goes_too(run: Run, root: Path, tmp_path: Path) -> None:
+    archived(run, tmp_path, "zqanna\nyes\n", "zqlabel")
+    (kept,) = Workspace(root).kept_texts.iterdir()
+    (kept.parent / "old").mkdir()
+    kept.rename(kept.parent / "old" / "a.txt")
+    assert run("forget", "zqlabel", "--yes").status == 0
+    assert not (kept.parent / "old" / "a.txt").exists()
+
+
+def test_a_later_message_of_the_same_code_does_not_keep_the_job_open(run: Run, root: Path) -> None:
+    run("-p", "4821")
+    (entry,) = (line["id"] for line in lines_of_export(run) if line["text"] == "4821")
+    memory = Memory.open(Workspace(root))
+    try:
+        forgets = forgetting(memory)
+        job = forgets.begin(plan(memory, named=entry))
+        again = memory.conversations.new(clear("Later")).seq
+        text = clear("The code is 4821.")
+        draft = EntryDraft(kind=EntryKind.MESSAGE, role=Role.USER, conversation=again, parent=None, text=text)
+        memory.conversations.append(draft)
+        job = forgets.run(job)
+        assert job.receipt is not None and job.receipt.found == ()
+    finally:
+        memory.close()
+    assert "The code is 4821." in run("export", "--to", "jsonl").out
