@@ -4,9 +4,8 @@ A password of digits is known by its name alone, also in full-width digits and i
 number has a check digit (Luhn, ISO/IEC 7812-1), an identity card's a date of birth and a check digit (GB 11643-1999).
 """
 
-import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import date
 from typing import Final
 
@@ -30,9 +29,7 @@ _CARD: Final = lazy_pattern(
     rf"(?:(?P<bank>(?:[银銀]行|信用|[储儲]蓄|借[记記]|工[资資])卡(?:卡?[号號][码碼]?)?{_SIGN})"
     rf"|(?:卡|[账帳帐賬][号號户戶])[^\n。！？；.!?;0-9０-９]{{0,14}}?)(?={_DIGIT})"
 )
-_BEFORE: Final = "(?<![0-9０-９A-Za-z_.])"
-_IDENTITY: Final = lazy_pattern(rf"{_BEFORE}(?={_DIGIT}{{17}}[0-9０-９Xx])")
-_BEGUN: Final = lazy_pattern(rf"{_BEFORE}{_DIGIT}{{1,18}}[Xx]?\Z")  # what may become an identity number
+_IDENTITY: Final = lazy_pattern(rf"(?<![0-9０-９A-Za-z_.])(?={_DIGIT}{{17}}[0-9０-９Xx]|{_DIGIT}{{1,18}}\Z)")
 _RUN: Final = lazy_pattern(rf"{_DIGIT}(?:[ -]?{_DIGIT}){{0,39}}+[ -]?|[{_NUMERALS}]{{1,40}}+")
 _UNIT: Final = (
     "(?! ?(?:[年月位个個次天秒元块塊人条條种種页頁字多余万萬亿億千百十%％]|分[钟鐘]|小[时時])"
@@ -51,45 +48,23 @@ _AFTER: Final = 2  # characters after a number that tell what it counts
 def chinese_candidates(text: str, at: int, *, final: bool) -> Iterator[SecretCandidate]:
     """The numbers that begin at `at` or after it and may be secrets of a Chinese sentence, in order."""
     since = max(0, at - _LONGEST_LEAD)
+    leads = [(lead.end(), "identity-card", _IDENTITY_VALUE, is_identity_card) for lead in _IDENTITY.finditer(text, at)]
+    if _NAME.search(text, since):
+        cards = ((lead.end(), is_named_card if lead["bank"] else is_card) for lead in _CARD.finditer(text, since))
+        leads += [(start, "bank-card", _CARD_VALUE, is_one) for start, is_one in cards]
+        leads += [(lead.end(), "password", _PASSWORD_VALUE, bool) for lead in _PASSWORD.finditer(text, since)]
     found: dict[int, SecretCandidate] = {}
-    if not final and (begun := _BEGUN.search(text, max(at, len(text) - 20))):
-        found[begun.start()] = SecretCandidate(begun.start(), len(text), "", settled=False)
-    for lead in _IDENTITY.finditer(text, at):
-        _note(found, lead.start(), _IDENTITY_VALUE.match(text, lead.start()), "identity-card", is_identity_card)
-    if _NAME.search(text, since) is None:
-        return iter(found[start] for start in sorted(found))
-    for pattern in (_CARD, _PASSWORD):
-        for lead in pattern.finditer(text, since):
-            start, run = lead.end(), _RUN.match(text, lead.end())
-            if start < at or run is None:
-                continue
-            if run.end() + _AFTER > len(text) and not final:
-                found[start] = SecretCandidate(start, len(text), "", settled=False)
-            elif pattern is _PASSWORD:
-                _note(found, start, _PASSWORD_VALUE.match(text, start), "password")
-            else:
-                _note(
-                    found,
-                    start,
-                    _CARD_VALUE.match(text, start),
-                    "bank-card",
-                    is_named_card if lead["bank"] else is_card,
-                )
-    return iter(found[start] for start in sorted(found))
-
-
-def _note(
-    found: dict[int, SecretCandidate],
-    start: int,
-    value: re.Match[str] | None,
-    rule: str,
-    is_one: Callable[[str], bool] = lambda _: True,
-) -> None:
-    """Keeps the longest secret that begins there; one that is not settled yet waits for all of them."""
-    known = found.get(start)
-    if value is None or not is_one(value[0]) or (known and (not known.settled or known.end >= value.end())):
-        return
-    found[start] = SecretCandidate(start, value.end(), rule, settled=True)
+    for start, rule, pattern, is_one in leads:
+        if start < at or (run := _RUN.match(text, start)) is None:
+            continue
+        if run.end() + _AFTER > len(text) and not final:
+            new = SecretCandidate(start, len(text), "", settled=False)
+        elif (value := pattern.match(text, start)) and is_one(value[0]):
+            new = SecretCandidate(start, value.end(), rule, settled=True)
+        else:
+            continue
+        found[start] = max(found.get(start, new), new, key=lambda each: (not each.settled, each.end))
+    yield from (found[start] for start in sorted(found))
 
 
 def is_named_card(number: str) -> bool:

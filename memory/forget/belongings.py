@@ -50,7 +50,7 @@ def kept_lines_of(memory: Memory, conversations: Iterable[int]) -> Iterator[Note
         text, beside = _text_of(memory, archive), set(kept_files_of(folder, archive.label))
         alike = [other for other in archives if other.label == archive.label and other.conversation not in going]
         others = {_text_of(memory, other) for other in alike}
-        theirs = {line.strip() for line in lines_of(text or "")} - {""}
+        theirs = _lines(text or "") - _lines("\n".join(filter(None, others)))
         for path, body in files.items():
             name = path.relative_to(memory.workspace.root).as_posix()
             if body == text or (text is None and path in beside and not alike):
@@ -63,6 +63,10 @@ def _text_of(memory: Memory, archive: ArchiveRow) -> str | None:
     """The archive's text; None if a page of it cannot be read."""
     parts = [memory.vault.exact_text(page) for page in memory.vault.pages(archive.seq)]
     return None if not parts or None in parts else "".join(filter(None, parts))
+
+
+def _lines(text: str) -> set[str]:
+    return {line.strip() for line in lines_of(text)} - {""}
 
 
 def _line(memory: Memory, file: str, line: str) -> NoteLine:

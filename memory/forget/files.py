@@ -15,6 +15,7 @@ from memory.cold.sql import fetch
 from memory.errors import Damaged
 from memory.forget.own_figures import figures_of_file
 from memory.forget.scan import files_below, folders_below, holds_name, holds_words, is_copy_of_it
+from memory.forget.tables import give_kept_text_another_name
 from memory.forget.work import ForgetWork, StepCounts
 from memory.forgotten.journal import ForgetJournal
 from memory.versions.store import MANIFEST, OBJECTS
@@ -123,7 +124,7 @@ def _without_words(work: ForgetWork, path: Path) -> int:
         return 0
     write_atomically(path, b"".join(kept))
     if holds_name(work.prints, path.name):
-        replace(path, path.with_name(f"forgotten-{work.hashed(path.name)[:8]}.md"))
+        give_kept_text_another_name(work, path)
     return 1
 
 

@@ -28,7 +28,6 @@ _SHORTEST_WORD: Final = 3
 _IMAGE: Final = re.compile(r"clipboard-[0-9a-f]{12}\.png")
 _MARK: Final = re.compile(rf"{re.escape(FORGOTTEN)}|\[(?:private|injected|secret: [a-z0-9-]+)\]")
 """What this program writes in the place of words: many texts hold it, and it says nothing of them."""
-_LONGEST_GROUP: Final = 8  # letters of which any two or three side by side may be one: their pattern grows fast
 _LAST_FOLDED: Final = 0x30000  # past the alphabets of mathematics and the compatibility characters
 MOST_PIECES: Final = 2000  # of one text
 
@@ -142,38 +141,17 @@ def _word_pattern(word: str) -> str:
     """The pattern of a folded word: each letter as it may be written, also ß for ss."""
     parts, at = list[str](), 0
     while at < len(word):
-        end = at + 1
-        while end < min(len(word), at + _LONGEST_GROUP) and any(
-            word[start : start + size] in _written_as()
-            for size in (2, 3)
-            for start in range(max(at, end + 1 - size), end)
-        ):
-            end += 1
-        parts.append(_group_pattern(word[at:end]))
-        at = end
+        size = next((size for size in (3, 2) if word[at : at + size] in _written_as()), 1)
+        letters, apart = word[at : at + size], unicodedata.normalize("NFD", word[at : at + size])
+        forms = [_one_of(letters)] if len(apart) > 1 else []
+        forms.append(f"[{ACCENTS}]*+".join(map(_one_of, apart)))
+        parts.append(f"(?:{'|'.join(forms)})[{ACCENTS}]*+")
+        at += size
     return "".join(parts)
 
 
-def _group_pattern(letters: str) -> str:
-    """The pattern of letters of which several may be written as one."""
-    if not letters:
-        return ""
-    forms = [_letter_pattern(letters[0]) + _group_pattern(letters[1:])]
-    for size in (2, 3):
-        if len(letters) >= size and letters[:size] in _written_as():
-            forms.append(f"{_one_of(letters[:size])}[{ACCENTS}]*+{_group_pattern(letters[size:])}")
-    return f"(?:{'|'.join(forms)})" if len(forms) > 1 else forms[0]
-
-
-def _letter_pattern(letter: str) -> str:
-    decomposed = unicodedata.normalize("NFD", letter)
-    parts = "".join(map(_one_of, decomposed))
-    return f"(?:{_one_of(letter)}|{parts})[{ACCENTS}]*+" if len(decomposed) > 1 else f"{parts}[{ACCENTS}]*+"
-
-
 def _one_of(folded: str) -> str:
-    letters = _written_as().get(folded, "") + (folded if len(folded) == 1 else "")
-    return f"[{re.escape(letters)}]"
+    return f"[{re.escape(_written_as().get(folded, '') + (folded if len(folded) == 1 else ''))}]"
 
 
 @cache
@@ -181,6 +159,7 @@ def _written_as() -> dict[str, str]:
     """The letters that fold to one or several: `s` to `Sſｓ`, `ss` to `ßẞ`, 伦 to 倫."""
     found: dict[str, str] = {}
     for letter in map(chr, (*range(0xD800), *range(0xE000, _LAST_FOLDED))):
-        if (folded := fold(letter)) != letter and folded:
+        folded = fold(letter)
+        if folded not in {"", letter} and (len(folded) == 1 or letter.isalpha()):
             found[folded] = found.get(folded, "") + letter
     return found

@@ -1,13 +1,16 @@
 """Words in titles, labels and names: every column of text that is no entry's."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import apsw
 
+from foundation.files import replace
 from foundation.privacy import as_stored
 from memory.archive.rows.archives import packs_of_archive, relabel, untag
 from memory.archive.rows.facts import seal
 from memory.archive.rows.pages import packs_of
+from memory.archive.write.sidecar import kept_files_of
 from memory.cold.conversations import rename, unlabel
 from memory.cold.encoding import to_text
 from memory.cold.sql import each, fetch, first, run
@@ -60,6 +63,10 @@ def forget_names(work: ForgetWork) -> StepCounts:
     last = work.job.last_conversation
     held = [each_ for each_ in held if last is None or each_[0] not in _OF_CONVERSATIONS or each_[1] <= last]
 
+    for kind, _, label in held:
+        for path in kept_files_of(work.workspace.kept_texts, label) if kind == "archive" else ():
+            give_kept_text_another_name(work, path)
+
     def transaction(db: apsw.Connection) -> tuple[int, int]:
         packs: set[str] = set()
         for kind, seq, name in held:
@@ -72,6 +79,11 @@ def forget_names(work: ForgetWork) -> StepCounts:
 
     changed, synced = cold.write(transaction)
     return StepCounts({"names": changed, "synced": synced})
+
+
+def give_kept_text_another_name(work: ForgetWork, path: Path) -> None:
+    """Renames a text beside an archive that stays: its name has the label, without signs that no file name may have."""
+    replace(path, path.with_name(f"forgotten-{work.hashed(path.name)[:8]}.md"))
 
 
 def _forget_name(db: apsw.Connection, work: ForgetWork, kind: str, seq: int, name: str) -> set[str]:

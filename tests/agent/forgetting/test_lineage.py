@@ -236,3 +236,45 @@ def test_a_later_message_of_the_same_code_does_not_keep_the_job_open(run: Run, r
     finally:
         memory.close()
     assert "The code is 4821." in run("export", "--to", "jsonl").out
+
+
+LABEL = "zq/odd: label? of a very long name that is cut where file names of every system may end"
+
+
+@pytest.mark.parametrize("words", [LABEL, "zq/odd: label", "ZQ/odd"])
+def test_a_label_with_signs_that_no_file_name_has_leaves_the_name_of_the_text_too(
+    run: Run, root: Path, tmp_path: Path, words: str
+) -> None:
+    archived(run, tmp_path, "A text about boats.\n", LABEL)
+    assert run("forget", "--words", words, "--yes").status == 0
+    assert [path.read_text("utf-8") for path in Workspace(root).kept_texts.iterdir()] == ["A text about boats.\n"]
+    assert places_of(root, ["zq/odd", "zq-odd"]) == {}
+    assert run("check").status == 0
+
+
+def test_the_name_of_a_mirror_of_a_forgotten_id_with_such_signs_goes(run: Run, root: Path, tmp_path: Path) -> None:
+    imported(run, tmp_path, conversation="zq/odd: id")
+    run("export", "--to", "jsonl")
+    assert places_of(root, ["zq-odd", "zq/odd"])
+    assert run("forget", "--words", "zq/odd: id", "--yes").status == 0
+    assert places_of(root, ["zq-odd", "zq/odd"]) == {}
+
+
+def test_a_code_that_a_note_says_stays_there_and_is_named(run: Run, root: Path) -> None:
+    run("remember", "The door has the number 4821.")
+    run("-p", "4821")
+    (entry,) = (line["id"] for line in lines_of_export(run) if line["text"] == "4821")
+    done = run("forget", entry, "--yes")
+    assert (done.status, "that are also in MEMORY.md." in done.out) == (0, True), done.err
+    assert "The door has the number 4821." in (root / "MEMORY.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("text", ["tool_calls", "write_file", "user: yes", "sha256sum", "true", "null x", "utf8mb4"])
+def test_what_the_program_itself_writes_keeps_no_job_open(run: Run, text: str) -> None:
+    run("-p", text)
+    run("-p", "Another talk about boats.")
+    (entry,) = (line["id"] for line in lines_of_export(run) if line["text"] == text)
+    done = run("forget", entry, "--yes")
+    assert done.status == 0, done.err
+    assert run("check").status == 0
+    assert "boats" in run("export", "--to", "jsonl").out
