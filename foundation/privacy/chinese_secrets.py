@@ -39,8 +39,9 @@ _PASSWORD_VALUE: Final = lazy_pattern(
     rf"(?:{_DIGIT}(?:[ -]?{_DIGIT}){{3,11}}{_UNIT}|[{_NUMERALS}]{{4,12}}(?![{_NUMERALS}]){_UNIT})"
 )
 _CARD_VALUE: Final = lazy_pattern(rf"{_DIGIT}(?:[ -]?{_DIGIT}){{12,18}}(?![ -]?[0-9０-９A-Za-z_])")
+_BANK_VALUE: Final = lazy_pattern(rf"{_DIGIT}(?:[ -]?{_DIGIT}){{14,18}}(?![ -]?[0-9０-９A-Za-z_])")
+"""After a bank card's name: its check digit may be mistyped."""
 _IDENTITY_VALUE: Final = lazy_pattern(rf"{_DIGIT}{{17}}[0-9０-９Xx](?![0-9０-９A-Za-z_])")
-_SHORTEST_OF_A_BANK: Final = 15  # digits of a card that is called one: its check digit may be mistyped
 _LONGEST_LEAD: Final = 64
 _AFTER: Final = 2  # characters after a number that tell what it counts
 
@@ -50,8 +51,9 @@ def chinese_candidates(text: str, at: int, *, final: bool) -> Iterator[SecretCan
     since = max(0, at - _LONGEST_LEAD)
     leads = [(lead.end(), "identity-card", _IDENTITY_VALUE, is_identity_card) for lead in _IDENTITY.finditer(text, at)]
     if _NAME.search(text, since):
-        cards = ((lead.end(), is_named_card if lead["bank"] else is_card) for lead in _CARD.finditer(text, since))
-        leads += [(start, "bank-card", _CARD_VALUE, is_one) for start, is_one in cards]
+        for lead in _CARD.finditer(text, since):
+            value, is_one = (_BANK_VALUE, bool) if lead["bank"] else (_CARD_VALUE, is_card)
+            leads.append((lead.end(), "bank-card", value, is_one))
         leads += [(lead.end(), "password", _PASSWORD_VALUE, bool) for lead in _PASSWORD.finditer(text, since)]
     found: dict[int, SecretCandidate] = {}
     for start, rule, pattern, is_one in leads:
@@ -65,11 +67,6 @@ def chinese_candidates(text: str, at: int, *, final: bool) -> Iterator[SecretCan
             continue
         found[start] = max(found.get(start, new), new, key=lambda each: (not each.settled, each.end))
     yield from (found[start] for start in sorted(found))
-
-
-def is_named_card(number: str) -> bool:
-    """Whether the number that is called a bank card's may be one: its check digit may be mistyped."""
-    return is_card(number) or len(_plain(number)) >= _SHORTEST_OF_A_BANK
 
 
 def is_card(number: str) -> bool:

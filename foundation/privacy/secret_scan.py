@@ -26,7 +26,7 @@ from foundation.privacy.chinese_secrets import chinese_candidates
 from foundation.privacy.encoded_tokens import contains_secret
 from foundation.privacy.joined_tokens import LONGEST, JoinedToken, joined_tokens
 from foundation.privacy.keyword_table import ADDRESS, secret_table
-from foundation.privacy.named_secrets import SecretCandidate, candidates
+from foundation.privacy.named_secrets import candidates
 from foundation.privacy.redaction import OffsetsBefore, Redaction, redact
 from foundation.privacy.secret_rules import BEGIN, TokenRule, token_rules
 from foundation.privacy.secret_values import entropy
@@ -125,8 +125,8 @@ def find_named(text: str, at: int = 0, *, final: bool = True) -> tuple[list[Reda
     """The values from `at` on that are named a secret and look like one, and up to where the text is decided."""
     redactions: list[Redaction] = []
     free = at
-    values = merge(candidates(text, at, final=final), chinese_candidates(text, at, final=final), key=_first_and_longest)
-    for value in values:
+    both = candidates(text, at, final=final), chinese_candidates(text, at, final=final)
+    for value in merge(*both, key=lambda value: value.start):
         if value.start < free:
             continue
         if not value.settled:
@@ -135,10 +135,6 @@ def find_named(text: str, at: int = 0, *, final: bool = True) -> tuple[list[Reda
             redactions.append(_secret(value.rule, value.start, value.end))
             free = value.end
     return redactions, len(text)
-
-
-def _first_and_longest(value: SecretCandidate) -> tuple[int, bool, bool, int]:
-    return value.start, value.settled, not value.rule, -value.end
 
 
 def _possible(text: str, at: int) -> int:

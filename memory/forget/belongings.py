@@ -51,9 +51,11 @@ def kept_lines_of(memory: Memory, conversations: Iterable[int]) -> Iterator[Note
         alike = [other for other in archives if other.label == archive.label and other.conversation not in going]
         others = {_text_of(memory, other) for other in alike}
         theirs = _lines(text or "") - _lines("\n".join(filter(None, others)))
+        staying = {other.label for other in archives if other.conversation not in going}
         for path, body in files.items():
             name = path.relative_to(memory.workspace.root).as_posix()
-            if body == text or (text is None and path in beside and not alike):
+            is_other = path not in beside and any(path in kept_files_of(folder, label) for label in staying)
+            if (body == text and not is_other) or (text is None and path in beside and not alike):
                 yield _line(memory, name, body)
             elif path in beside and body not in others:
                 yield from (_line(memory, name, line) for line in lines_of(body) if line.strip() in theirs)

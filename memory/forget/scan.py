@@ -15,16 +15,7 @@ from typing import Any, Final
 import apsw
 from msgspec import Struct
 
-from foundation.files import (
-    UnsafePath,
-    exists,
-    is_held,
-    is_held_index,
-    list_folders,
-    open_for_reading,
-    read_bytes,
-    scan,
-)
+from foundation.files import UnsafePath, is_held, is_held_index, list_folders, open_for_reading, read_bytes, scan
 from foundation.paths import Workspace
 from memory.cold.encoding import to_bytes
 from memory.cold.mirrors.parse import read_mirror
@@ -162,8 +153,9 @@ def own_files(space: Workspace) -> Iterator[tuple[str, bytes]]:
     """The relative names and the bytes of the person's own files, but for very large ones."""
     for path in files_below(space.root):
         name = path.relative_to(space.root).as_posix()
-        if not is_ours(space, name) and exists(path) and path.stat().st_size <= _LARGEST_OTHER:
-            yield name, read_bytes(path)
+        with suppress(FileNotFoundError):
+            if not is_ours(space, name) and path.stat().st_size <= _LARGEST_OTHER:
+                yield name, read_bytes(path)
 
 
 def folders_below(folder: Path) -> Iterator[Path]:

@@ -57,11 +57,10 @@ class Fingerprints:
     @classmethod
     def of(cls, words: Iterable[bytes], secret: bytes, *, whole: bool = False) -> "Fingerprints":
         """Fingerprints of these bytes; what is too short to be looked for is left out, what is long is cut."""
-        words = list(words)
         kept = {word[:LONGEST] for word in words if len(word) >= SHORTEST}
         multiplier = _multiplier(secret)
-        cut = {word[:LONGEST] for word in words if len(word) > LONGEST} if whole else set[bytes]()
-        return cls((_fingerprint(word, multiplier, secret, whole=whole and word not in cut) for word in kept), secret)
+        prints = (_fingerprint(word, multiplier, secret, whole=whole and len(word) < LONGEST) for word in kept)
+        return cls(prints, secret)
 
     def __bool__(self) -> bool:
         return bool(self.prints)

@@ -11,6 +11,7 @@ import pytest
 from agent.checkpoints.change import FileChange
 from agent.checkpoints.checkpoints import Checkpoints
 from agent.services.forget import forgetting, plan
+from agent.services.forgotten_words import without_forgotten
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import clear
@@ -278,3 +279,29 @@ def test_what_the_program_itself_writes_keeps_no_job_open(run: Run, text: str) -
     assert done.status == 0, done.err
     assert run("check").status == 0
     assert "boats" in run("export", "--to", "jsonl").out
+
+
+def test_an_open_process_may_write_a_short_word_again(run: Run, root: Path) -> None:
+    run("-p", "4821")
+    (entry,) = (line["id"] for line in lines_of_export(run) if line["text"] == "4821")
+    assert run("forget", entry, "--yes").status == 0
+    assert without_forgotten(root / ".palimpsest", "my draft says 4821") == "my draft says 4821"
+
+
+def test_the_same_text_beside_another_archive_stays(run: Run, root: Path, tmp_path: Path) -> None:
+    for label in ("zqlabel", "another"):
+        archived(run, tmp_path, "A text about boats.\nzqanna\n", label)
+    assert run("forget", "zqlabel", "--yes").status == 0
+    assert [path.name for path in Workspace(root).kept_texts.iterdir()] == ["another.md"]
+    assert (Workspace(root).kept_texts / "another.md").read_text("utf-8") == "A text about boats.\nzqanna\n"
+
+
+def test_lines_that_two_archives_of_a_label_say_stay_in_an_edited_text(run: Run, root: Path, tmp_path: Path) -> None:
+    archived(run, tmp_path, "yes\nzqone\n", "same")
+    (kept,) = Workspace(root).kept_texts.iterdir()
+    kept.write_text("yes\nzqone\nmine\n", "utf-8")
+    archived(run, tmp_path, "yes\nzqtwo\n", "same")
+    assert run("forget", "same", "--yes").status == 0
+    assert [path.read_text("utf-8") for path in Workspace(root).kept_texts.iterdir()] == ["yes\nzqone\nmine\n"]
+    assert run("forget", "same", "--yes").status == 0
+    assert [path.read_text("utf-8") for path in Workspace(root).kept_texts.iterdir()] == ["mine\n"]
