@@ -4,8 +4,9 @@ A password of digits is known by its name alone, also in full-width digits and i
 number has a check digit (Luhn, ISO/IEC 7812-1), an identity card's a date of birth and a check digit (GB 11643-1999).
 """
 
+import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import date
 from typing import Final
 
@@ -19,11 +20,13 @@ _FILLING: Final = (
     "|记得|記得|大概|统一|默认|初始|一般|当时|之前|以前)"
 )
 _SPACE: Final = "[ \\t\\u3000]{0,3}"
-_SIGN: Final = rf"{_SPACE}(?:{_FILLING}{{0,5}}(?:[:：=＝是为為]|成了?|到))?[:：]?{_SPACE}[“”\"'「『（(*`]{{0,3}}"
+_QUOTE: Final = "[“”\"'「」『』（()）【】*`]{0,3}"
+_SIGN: Final = rf"{_QUOTE}{_SPACE}(?:{_FILLING}{{0,5}}(?:[:：=＝|是为為係]|成了?|到))?[:：]?{_SPACE}{_QUOTE}"
+_CHANGE: Final = rf"[^\n。；！？]{{0,16}}?(?:[改换換](?:成了?|[为為到])|→){_SPACE}{_QUOTE}"
 _NAME: Final = lazy_pattern("[码碼令卡号號户戶]|PIN")
 _PASSWORD: Final = lazy_pattern(
-    rf"(?:密[码碼]|口令|(?:[验驗][证證]|校[验驗]|[动動][态態]|PIN ?|pin ?)[码碼]|PIN(?= ?[是为為：])){_SIGN}"
-    rf"(?=[0-9０-９{_NUMERALS}])"
+    rf"(?:密[码碼]|口令|(?:[验驗][证證]|校[验驗]|[动動][态態]|PIN ?|pin ?)[码碼]|PIN(?= ?[是为為：]))"
+    rf"(?:{_SIGN}|{_CHANGE})(?=[0-9０-９{_NUMERALS}])"
 )
 _CARD: Final = lazy_pattern(
     rf"(?:(?P<bank>(?:[银銀]行|信用|[储儲]蓄|借[记記]|工[资資])卡(?:卡?[号號][码碼]?)?{_SIGN})"
@@ -42,6 +45,7 @@ _CARD_VALUE: Final = lazy_pattern(rf"{_DIGIT}(?:[ -]?{_DIGIT}){{12,18}}(?![ -]?[
 _BANK_VALUE: Final = lazy_pattern(rf"{_DIGIT}(?:[ -]?{_DIGIT}){{14,18}}(?![ -]?[0-9０-９A-Za-z_])")
 """After a bank card's name: its check digit may be mistyped."""
 _IDENTITY_VALUE: Final = lazy_pattern(rf"{_DIGIT}{{17}}[0-9０-９Xx](?![0-9０-９A-Za-z_])")
+_Lead = tuple[int, str, re.Pattern[str], Callable[[str], bool]]  # where a value begins, its rule, form and check
 _LONGEST_LEAD: Final = 64
 _AFTER: Final = 2  # characters after a number that tell what it counts
 
@@ -49,11 +53,13 @@ _AFTER: Final = 2  # characters after a number that tell what it counts
 def chinese_candidates(text: str, at: int, *, final: bool) -> Iterator[SecretCandidate]:
     """The numbers that begin at `at` or after it and may be secrets of a Chinese sentence, in order."""
     since = max(0, at - _LONGEST_LEAD)
-    leads = [(lead.end(), "identity-card", _IDENTITY_VALUE, is_identity_card) for lead in _IDENTITY.finditer(text, at)]
+    leads: list[_Lead] = [
+        (lead.end(), "identity-card", _IDENTITY_VALUE, is_identity_card) for lead in _IDENTITY.finditer(text, at)
+    ]
     if _NAME.search(text, since):
         for lead in _CARD.finditer(text, since):
-            value, is_one = (_BANK_VALUE, bool) if lead["bank"] else (_CARD_VALUE, is_card)
-            leads.append((lead.end(), "bank-card", value, is_one))
+            known = bool if lead["bank"] else is_card
+            leads.append((lead.end(), "bank-card", _BANK_VALUE if lead["bank"] else _CARD_VALUE, known))
         leads += [(lead.end(), "password", _PASSWORD_VALUE, bool) for lead in _PASSWORD.finditer(text, since)]
     found: dict[int, SecretCandidate] = {}
     for start, rule, pattern, is_one in leads:

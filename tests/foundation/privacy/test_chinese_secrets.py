@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from foundation.privacy import ClearingStream, clear, examine
+from foundation.privacy import ClearingStream, clear, cleared_fields, examine
 from foundation.privacy.chinese_secrets import is_card, is_identity_card
 from tests.examples import SOAK
 
@@ -40,6 +40,13 @@ SECRETS = [
     ("身份证号是11010119900307002x", "11010119900307002x"),
     ("身份证１１０１０１１９９００３０７８５１５", "１１０１０１１９９００３０７８５１５"),
     ('{"note": "密码是998877"}', "998877"),
+    ('{"密码": "998877"}', "998877"),
+    ("**密码**：836271", "836271"),
+    ("| 密码 | 836271 |", "836271"),
+    ("您的验证码：【482913】", "482913"),
+    ("密码由4821改成了5678", "5678"),
+    ("我的密码昨天已经换成 0417 了", "0417"),
+    ("密碼係998877", "998877"),
 ]
 NONE = [
     "密码要定期更换，长度为6到16位。",
@@ -69,6 +76,8 @@ NONE = [
     "密码一二三",
     "口令一出，1000人出发",
     "密码是4821abc",
+    "密码改了三次，花了1200元",
+    "（密码）见1984号文件的第2章",
 ]
 
 
@@ -93,6 +102,10 @@ def test_a_stream_gives_the_same_however_it_is_cut(text: str) -> None:
         assert stream.feed(f"{text} 好"[:at]) + stream.feed(f"{text} 好"[at:]) + stream.close() == whole
     stream = ClearingStream()
     assert "".join([*map(stream.feed, f"{text} 好"), stream.close()]) == whole
+
+
+def test_a_field_that_is_named_a_password_in_chinese_is_cleared() -> None:
+    assert "998877" not in str(cleared_fields({"密码": "998877", "备注": {"支付密码": 998877}}))
 
 
 def test_check_digits() -> None:
