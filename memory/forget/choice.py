@@ -27,7 +27,6 @@ from memory.forget.named_files import (
 from memory.forget.scan import is_note
 from memory.forget.spellings import Spellings
 from memory.forget.work import DERIVED, entry_bytes
-from memory.forgotten.fingerprints import SHORTEST
 from memory.forgotten.tombstones import OTHER_CONVERSATION
 from memory.hot.note import Note
 from memory.hot.parse import lines_of
@@ -91,10 +90,8 @@ def choose_words(memory: Memory, phrase: str) -> Chosen:
 
     Pages of files and knowledge go with the whole file. Raises Misuse for a phrase that is too short.
     """
-    said = "".join(fold(phrase).split())
-    if len(said) < SHORTEST_PHRASE or len(said.encode("utf-8", "surrogatepass")) < SHORTEST:
-        hint = "Give at least three letters or digits, two Chinese characters, or an id."
-        raise Misuse("Too short", f"“{phrase}” is too short to search every file for it.", hint)
+    if len("".join(fold(phrase).split())) < SHORTEST_PHRASE:
+        raise Misuse("Too short", f"“{phrase}” is too short.", "Give at least two characters, or an id.")
     spellings, chosen = Spellings(phrase), Chosen(title=f"“{phrase}”")
     whole = _whole_kinds(memory)
     for batch in entry_bytes(memory):

@@ -141,7 +141,7 @@ def _word_pattern(word: str) -> str:
     """The pattern of a folded word: each letter as it may be written, also ß for ss."""
     parts, at = list[str](), 0
     while at < len(word):
-        size = next((size for size in (3, 2) if word[at : at + size] in _written_as()), 1)
+        size = next((size for size in (3, 2) if word[at : at + size] in written_as()), 1)
         letters, apart = word[at : at + size], unicodedata.normalize("NFD", word[at : at + size])
         forms = [_one_of(letters)] if len(apart) > 1 else []
         forms.append(f"[{ACCENTS}]*+".join(map(_one_of, apart)))
@@ -151,11 +151,11 @@ def _word_pattern(word: str) -> str:
 
 
 def _one_of(folded: str) -> str:
-    return f"[{re.escape(_written_as().get(folded, '') + (folded if len(folded) == 1 else ''))}]"
+    return f"[{re.escape(written_as().get(folded, '') + (folded if len(folded) == 1 else ''))}]"
 
 
 @cache
-def _written_as() -> dict[str, str]:
+def written_as() -> dict[str, str]:
     """The letters that fold to one or several: `s` to `Sſｓ`, `ss` to `ßẞ`, 伦 to 倫."""
     found: dict[str, str] = {}
     for letter in map(chr, (*range(0xD800), *range(0xE000, _LAST_FOLDED))):

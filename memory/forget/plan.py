@@ -28,7 +28,7 @@ from memory.forget.pieces import cases, encodings, images_in, is_mark, pieces_of
 from memory.forget.said_elsewhere import Pieces, give_up_short, give_up_what_stays, roles_of_sources, texts_of_person
 from memory.forget.scan import own_files
 from memory.forget.work import ForgetWork, line_hash
-from memory.forgotten.fingerprints import Fingerprints
+from memory.forgotten.fingerprints import SHORTEST, Fingerprints
 from memory.forgotten.journal import ForgetJob, NoteLine
 from memory.hot.parse import lines_of
 from memory.memory import Memory
@@ -137,7 +137,7 @@ def plan_forgetting(memory: Memory, chosen: Chosen, now: datetime) -> ForgetPlan
         prints=(*words.prints, *pieces.prints.prints),
         typed=tuple(_typed(memory, chosen)),
         images=tuple(_images(memory, chosen)),
-        sentences=tuple(_sentences_of_short(unsearched, said_by_person)),
+        sentences=tuple(_sentences_of_short(chosen, unsearched, said_by_person)),
     )
     work = ForgetWork(memory, job)
     kept = tuple(_kept(work))
@@ -252,7 +252,9 @@ def _pieces(memory: Memory, chosen: Chosen) -> list[str]:
     return every[::step]
 
 
-def _sentences_of_short(unsearched: int, shared: Sequence[str]) -> Iterable[str]:
+def _sentences_of_short(chosen: Chosen, unsearched: int, shared: Sequence[str]) -> Iterable[str]:
+    if any(len(word.encode("utf-8", "surrogatepass")) < SHORTEST for word in chosen.words):
+        yield "Not searched for in other texts: two letters or digits are too short for that."
     if shared:
         yield f"Kept: short lines, codes or names of it that are also in {', '.join(map(visible_line, shared[:20]))}."
     if unsearched:

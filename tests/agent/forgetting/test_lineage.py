@@ -305,3 +305,10 @@ def test_lines_that_two_archives_of_a_label_say_stay_in_an_edited_text(run: Run,
     assert [path.read_text("utf-8") for path in Workspace(root).kept_texts.iterdir()] == ["yes\nzqone\nmine\n"]
     assert run("forget", "same", "--yes").status == 0
     assert [path.read_text("utf-8") for path in Workspace(root).kept_texts.iterdir()] == ["mine\n"]
+
+
+def test_what_is_too_short_to_be_looked_for_is_named(run: Run) -> None:
+    run("-p", "The row is q7 in the hall.")
+    done = run("forget", "q7", "--yes")
+    assert (done.status, "two letters or digits are too short for that" in done.out) == (0, True), done.err
+    assert "q7" not in run("export", "--to", "jsonl").out

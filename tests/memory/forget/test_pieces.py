@@ -9,7 +9,16 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from foundation.text.folding import fold
-from memory.forget.pieces import MOST_PIECES, PART, SHORTEST_LINE, images_in, phrase_pattern, pieces_of, short_pieces_of
+from memory.forget.pieces import (
+    MOST_PIECES,
+    PART,
+    SHORTEST_LINE,
+    images_in,
+    phrase_pattern,
+    pieces_of,
+    short_pieces_of,
+    written_as,
+)
 from memory.forget.spellings import Spellings
 from memory.forgotten.fingerprints import Fingerprints
 
@@ -88,11 +97,9 @@ def test_another_phrase_is_not_found(phrase: str, text: str) -> None:
 
 @given(st.data())
 def test_what_search_folds_to_the_same_is_found(data: st.DataObject) -> None:
-    from memory.forget.pieces import _written_as  # pyright: ignore[reportPrivateUsage]
-
     letters = st.sampled_from("abcehinostu12周伦体乐ガ한éßαω")
     phrase = data.draw(st.text(letters, min_size=2, max_size=6))
-    forms = [[letter, letter.upper(), *_written_as().get(fold(letter), "")] for letter in phrase]
+    forms = [[letter, letter.upper(), *written_as().get(fold(letter), "")] for letter in phrase]
     text = "".join(data.draw(st.sampled_from(form)) for form in forms)
     text = unicodedata.normalize(data.draw(st.sampled_from(("NFC", "NFD"))), text)
     assume(fold(text) == fold(phrase))  # letters side by side may compose
