@@ -22,7 +22,7 @@ from memory.cold.sql import batches, fetch, marks
 from memory.forget.belongings import MOST_PIECES, entries_of, kept_lines_of, short_pieces, text_of
 from memory.forget.choice import Chosen, NamedLine
 from memory.forget.copies import find_copies
-from memory.forget.lineage import beside_of, conversations_of, derived_of
+from memory.forget.lineage import beside_of, derived_of
 from memory.forget.named_files import NamedFile, files_losing_names
 from memory.forget.pieces import cases, encodings, images_in, is_mark, pieces_of
 from memory.forget.said_elsewhere import Pieces, give_up_short, give_up_what_stays, roles_of_sources, texts_of_person
@@ -132,7 +132,7 @@ def plan_forgetting(memory: Memory, chosen: Chosen, now: datetime) -> ForgetPlan
             NoteLine(line_hash(secret, line.file), line_hash(secret, line.text))
             for line in (*chosen.lines, *chosen.past)
         )
-        + tuple(kept_lines_of(memory, {*conversations, *memory.cold.read(lambda db: conversations_of(db, entries))})),
+        + tuple(kept_lines_of(memory, conversations)),
         titled=tuple(_titled(memory, chosen)),
         prints=(*words.prints, *pieces.prints.prints),
         typed=tuple(_typed(memory, chosen)),
