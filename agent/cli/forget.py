@@ -50,9 +50,10 @@ def command(
 ) -> None:
     """Delete for good everything that contains QUERY, or the given ID or FILE, with all derived data.
 
-    QUERY is matched literally, ignoring case. ID is the id of an entry, note, page, archive or conversation; use
-    --conversation for an imported conversation, whose id may be a common word. FILE is a note or a file added to
-    knowledge: its listed name, its path, or the end of either. Files and their pages are deleted as a whole.
+    QUERY matches in any case, width and accents, and in traditional or simplified characters. ID is the id of an
+    entry, note, page, archive or conversation; use --conversation for an imported conversation, whose id may be a
+    common word. FILE is a note or a file added to knowledge: its listed name, its path, or the end of either. Files and
+    their pages are deleted as a whole.
 
     The command shows what would be deleted and asks. It then deletes it from the database, index, packs, notes and
     their versions, readable copies, checkpoints, drafts, prompt history, caches and logs, and searches every file of

@@ -248,7 +248,7 @@ def _checkpoints(work: ForgetWork) -> StepCounts:
 
     checkpoints = Checkpoints(work.workspace.checkpoints, SystemClock())
     try:
-        gone = forget_in_checkpoints(checkpoints, work.is_ref, work.prints.holds)
+        gone = forget_in_checkpoints(checkpoints, work.is_ref, work.prints.distinctive.holds)
     except Damaged as error:  # the look at the end tells whether they hold any of it
         folder = checkpoints.folder.relative_to(work.workspace.root)
         sentence = f"{folder} may still contain versions of files that it changed; it was not deleted"

@@ -46,6 +46,7 @@ def plan_lines(what: ForgetPlan) -> list[str]:
     lines += [f"  changes: {change}" for change in changes(what)]
     if stays := also_said_sentence(what.also_in):
         lines.append(f"{stays} Entries: {', '.join(what.also_said)}.")
+    lines += what.job.sentences
     if what.copies:
         lines.append(f"  Only copies contain it: {', '.join(what.copies)}. It is deleted from them.")
     if what.past:

@@ -4,7 +4,7 @@ import re
 from collections import deque
 from collections.abc import Iterable, Iterator
 from functools import cache, partial
-from heapq import heappop, heappush
+from heapq import heappop, heappush, merge
 from string import ascii_letters
 from typing import Final
 
@@ -22,6 +22,7 @@ from foundation.privacy.broken_tokens import (
     token_chain,
     token_extents,
 )
+from foundation.privacy.chinese_secrets import chinese_candidates
 from foundation.privacy.encoded_tokens import contains_secret
 from foundation.privacy.joined_tokens import LONGEST, JoinedToken, joined_tokens
 from foundation.privacy.keyword_table import ADDRESS, secret_table
@@ -124,7 +125,8 @@ def find_named(text: str, at: int = 0, *, final: bool = True) -> tuple[list[Reda
     """The values from `at` on that are named a secret and look like one, and up to where the text is decided."""
     redactions: list[Redaction] = []
     free = at
-    for value in candidates(text, at, final=final):
+    both = candidates(text, at, final=final), chinese_candidates(text, at, final=final)
+    for value in merge(*both, key=lambda value: value.start):
         if value.start < free:
             continue
         if not value.settled:

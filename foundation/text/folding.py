@@ -13,7 +13,9 @@ from foundation.lazy_pattern import lazy_pattern
 LONGEST = 64
 """Characters of a term: a SHA-256 in hex fits; what is longer is cut."""
 
-_ACCENTS = lazy_pattern("[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u200c\u200d]")
+ACCENTS = "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u200c\u200d"
+"""Accents, points and joiners, which folding leaves out, as ranges for a regular expression's brackets."""
+_ACCENTS = lazy_pattern(f"[{ACCENTS}]")
 _ALIKE = {
     "ı": "i",
     "ø": "o",
@@ -69,20 +71,6 @@ def _simplified() -> dict[int, str]:
     """The simplified character of each traditional one."""
     pairs = files("foundation.text").joinpath("data", "simplified.txt").read_text("utf-8").replace("\n", "")
     return {ord(pairs[at]): pairs[at + 1] for at in range(0, len(pairs), 2)}
-
-
-def spellings_of(letter: str) -> str:
-    """The other spellings of a letter, in traditional or simplified Chinese and in either width. `国` → `國`."""
-    return _spellings().get(letter, "").replace(letter, "")
-
-
-@cache
-def _spellings() -> dict[str, str]:
-    groups: dict[str, str] = {}
-    widths = {code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}  # full width to ASCII
-    for code, folded in (_simplified() | widths).items():
-        groups[folded] = groups.get(folded, folded) + chr(code)
-    return {letter: group for group in groups.values() for letter in group}
 
 
 HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"

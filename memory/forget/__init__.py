@@ -6,6 +6,7 @@ spellings       how a phrase is written where it was found
 replacement     `[forgotten]` in the place of words
 copies          copies of texts, and what only they hold
 choice          what a person names, as entries, conversations and lines of notes
+belongings      what belongs to it by its origin: names, texts beside archives
 said_elsewhere  pieces that something which stays says by itself
 lineage         entries that stay and of which something goes, with the reason
 plan            what would go, for a person, and as a job

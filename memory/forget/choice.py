@@ -10,6 +10,7 @@ from msgspec import Struct, field
 
 from foundation.clock import to_ms
 from foundation.errors import Misuse
+from foundation.text.folding import fold
 from memory.cold.encoding import to_text
 from memory.cold.sql import fetch
 from memory.errors import Damaged, NotFound
@@ -49,8 +50,9 @@ class NamedLine(Struct, frozen=True):
 
 class Chosen(Struct, kw_only=True):
     """What was named. `entries` are seqs, each with why it goes. `words` are how the phrase is written where it was
-    found; none where no phrase was named. `past` are lines that only versions of a file hold. `same_id` are
-    conversations whose id is the phrase: they stay. `file_name` is what was named where it is read as a file's name."""
+    found; none where no phrase was named. `names` are ids of imports that were named: they go as whole words.
+    `past` are lines that only versions of a file hold. `same_id` are conversations whose id is the phrase: they stay.
+    `file_name` is what was named where it is read as a file's name."""
 
     title: str
     entries: dict[int, str] = field(default_factory=dict[int, str])
@@ -58,6 +60,7 @@ class Chosen(Struct, kw_only=True):
     lines: dict[NamedLine, None] = field(default_factory=dict[NamedLine, None])
     past: dict[NamedLine, None] = field(default_factory=dict[NamedLine, None])
     words: dict[str, None] = field(default_factory=dict[str, None])
+    names: dict[str, None] = field(default_factory=dict[str, None])
     same_id: tuple[int, ...] = ()
     file_name: str = ""
 
@@ -81,13 +84,13 @@ def choose_named(memory: Memory, name: str, here: Path | None = None) -> Chosen:
 
 
 def choose_words(memory: Memory, phrase: str) -> Chosen:
-    """Every entry whose text holds the phrase, and every line of a note that does: in any case, with any white space
-    between words. Of an entry that holds it elsewhere, as in its id or in a passage that was recalled with it, only
-    that goes.
+    """Every entry whose text holds the phrase, and every line of a note that does, folded as search folds it, with any
+    white space between words. Of an entry that holds it elsewhere, as in its id or in a passage that was recalled with
+    it, only that goes.
 
     Pages of files and knowledge go with the whole file. Raises Misuse for a phrase that is too short.
     """
-    if len("".join(phrase.split())) < SHORTEST_PHRASE:
+    if len("".join(fold(phrase).split())) < SHORTEST_PHRASE:
         raise Misuse("Too short", f"“{phrase}” is too short.", "Give at least two characters, or an id.")
     spellings, chosen = Spellings(phrase), Chosen(title=f"“{phrase}”")
     whole = _whole_kinds(memory)
@@ -151,6 +154,8 @@ def _entries_of_id(memory: Memory, name: str) -> Chosen | None:
     if not found:
         return None
     chosen, whole = Chosen(title=f"{name}"), _whole_kinds(memory)
+    if any(entry.id == name and memory.conversations.at(entry.conversation_seq).source for entry in found):
+        chosen.names[name] = None
     for entry in found:
         _take(chosen, whole, entry.seq, entry.conversation_seq, f"on page {name}" if page else "named")
     return chosen

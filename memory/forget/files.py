@@ -14,7 +14,8 @@ from memory.cold.shrink import free_room, freed_sentence, left_sentence, shrink,
 from memory.cold.sql import fetch
 from memory.errors import Damaged
 from memory.forget.own_figures import figures_of_file
-from memory.forget.scan import files_below, folders_below, holds_name, holds_words
+from memory.forget.scan import files_below, folders_below, holds_name, holds_words, is_copy_of_it
+from memory.forget.tables import give_kept_text_another_name
 from memory.forget.work import ForgetWork, StepCounts
 from memory.forgotten.journal import ForgetJournal
 from memory.versions.store import MANIFEST, OBJECTS
@@ -86,10 +87,10 @@ def forget_copies(work: ForgetWork) -> StepCounts:
     ours = (space.versions / MANIFEST, space.versions / OBJECTS)
     gone = 0
     for path in files_below(space.versions):
-        if not {path, *path.parents} & {*ours} and _holds(work, path):
+        if not {path, *path.parents} & {*ours} and (_holds(work, path) or is_copy_of_it(work, path)):
             gone += _removed(path)
     for path in files_below(space.damaged):
-        if _is_database(path) or _holds(work, path):
+        if _is_database(path) or _holds(work, path) or is_copy_of_it(work, path):
             gone += _removed(path)
     gone += sum(_without_words(work, path) for path in files_below(space.kept_texts))
     gone += sum(_folder_removed(work, folder) for folder in folders_below(space.state))
@@ -112,15 +113,23 @@ def forget_database(work: ForgetWork) -> StepCounts:
 
 
 def _without_words(work: ForgetWork, path: Path) -> int:
-    """Takes the lines out of a text that an archive kept beside its pages; one of which most goes is deleted."""
-    lines = read_bytes(path).splitlines(keepends=True)
-    kept = [line for line in lines if not work.prints.holds(line)]
+    """Takes the lines out of a text that an archive kept beside its pages: those that hold the words, and those of what
+    goes (memory.forget.belongings). One in which nothing is left is deleted."""
+    body = read_bytes(path)
+    lines, going = body.splitlines(keepends=True), work.lines_named(path.relative_to(work.workspace.root).as_posix())
+    kept = [line for line in lines if not (work.prints.holds(line) or work.hashed(_decoded(line)) in going)]
+    if work.hashed(_decoded(body)) in going or (lines and not b"".join(kept).strip()):
+        return _removed(path)
     if len(kept) == len(lines) and not _holds(work, path):
         return 0
-    if len(kept) * 2 < len(lines) or holds_name(work.prints, path.name):
-        return _removed(path)
     write_atomically(path, b"".join(kept))
+    if holds_name(work.prints, path.name):
+        give_kept_text_another_name(work, path)
     return 1
+
+
+def _decoded(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace")
 
 
 def _database_files(database: Path) -> Iterator[Path]:

@@ -37,8 +37,7 @@ def lines_that_go(work: ForgetWork, file: str, text: str, *, is_earlier: bool = 
     Once a job is begun it names all lines, and what is written later stays; `is_earlier`: the text is from before it.
     """
     lines = lines_of(text)
-    name = work.hashed(file)
-    going = {line.line for line in work.job.lines if line.file == name}
+    name, going = work.hashed(file), work.lines_named(file)
     staying = {line.line for line in work.job.kept_lines if line.file == name}
     hashes = [line_hash(work.memory.cold.secret, line) for line in lines] if going or staying else [""] * len(lines)
     found = {number for number, hash_ in enumerate(hashes) if hash_ in going}

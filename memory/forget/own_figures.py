@@ -8,7 +8,7 @@ from foundation.paths import Workspace
 from memory.forgotten.fingerprints import Fingerprints
 
 _DIGEST: Final = rb"(?<![0-9A-Za-z])[0-9a-f]{16,128}(?![0-9A-Za-z])"
-_OF_A_FIELD: Final = rb'(?<=[^\\]":)-?[0-9]+(?:\.[0-9]+)?(?=[,}])'
+_OF_A_FIELD: Final = rb'(?<=[^\\]":)(?:-?[0-9]+(?:\.[0-9]+)?|true|false|null)(?=[,}])'
 _IN_A_LIST: Final = rb"(?<=[\[,])[0-9]+(?=[,\]])"
 _SUM_OF_A_LINE: Final = rb"^[0-9a-f]{8}(?= \{)"
 _FORMAT_OF_A_MIRROR: Final = rb"---\nformat: [0-9]+\n(?=id: \")"

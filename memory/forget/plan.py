@@ -12,32 +12,33 @@ from msgspec.structs import replace
 
 from foundation.clock import to_ms
 from foundation.errors import Misuse
-from foundation.files import exists, is_file, read_bytes, status
+from foundation.figures import counted
+from foundation.files import is_file, read_bytes, status
 from foundation.paths import LINKABLE_FILES, draft_name
 from foundation.terminal_text import visible_line
 from memory.cold.encoding import to_bytes
 from memory.cold.recalled_results import both_forms
 from memory.cold.sql import batches, fetch, marks
+from memory.forget.belongings import MOST_PIECES, entries_of, kept_lines_of, short_pieces, text_of
 from memory.forget.choice import Chosen, NamedLine
 from memory.forget.copies import find_copies
 from memory.forget.lineage import beside_of, derived_of
 from memory.forget.named_files import NamedFile, files_losing_names
 from memory.forget.pieces import cases, encodings, images_in, is_mark, pieces_of
-from memory.forget.said_elsewhere import Pieces, give_up_what_stays, roles_of_sources
-from memory.forget.scan import files_below, is_ours
+from memory.forget.said_elsewhere import Pieces, give_up_short, give_up_what_stays, roles_of_sources, texts_of_person
+from memory.forget.scan import own_files
 from memory.forget.work import ForgetWork, line_hash
-from memory.forgotten.fingerprints import Fingerprints
+from memory.forgotten.fingerprints import SHORTEST, Fingerprints
 from memory.forgotten.journal import ForgetJob, NoteLine
+from memory.hot.parse import lines_of
 from memory.memory import Memory
 from memory.records import Entry, EntryKind, new_id
 from models.messages import Role
 
-MOST_PIECES: Final = 4000  # of a job: more are taken evenly from all of them
 MOST_SHOWN: Final = 200
 MOST_DRAFTS: Final = 20  # of one conversation (agent.services.drafts)
 _LINE: Final = 100  # characters of a first line
 _LAST: Final = 1 << 62  # after every seq
-_LARGEST_OTHER: Final = 2**24  # bytes of a person's file that is looked through for the plan
 _SHORTEST_TITLE: Final = 8
 
 
@@ -109,7 +110,8 @@ def plan_forgetting(memory: Memory, chosen: Chosen, now: datetime) -> ForgetPlan
     secret = memory.cold.secret
     entries, conversations = list(chosen.entries), list(chosen.conversations)
     words = Fingerprints.of(encodings(cases(chosen.words)), secret)
-    pieces = Pieces(_pieces(memory, chosen), secret)
+    short, unsearched = short_pieces(memory, chosen)
+    pieces = Pieces(_pieces(memory, chosen), short, secret)
     own = memory.cold.read(_own_words)
     if words.holds(own):
         raise Misuse(
@@ -119,6 +121,7 @@ def plan_forgetting(memory: Memory, chosen: Chosen, now: datetime) -> ForgetPlan
         )
     pieces.give_up(pieces.prints.found(own))
     also = give_up_what_stays(memory, pieces, words, entries, conversations)
+    said_by_person = give_up_short(pieces, texts_of_person(memory, {*chosen.lines}))
     job = ForgetJob(
         id=new_id("f"),
         begun_ms=to_ms(now),
@@ -128,10 +131,13 @@ def plan_forgetting(memory: Memory, chosen: Chosen, now: datetime) -> ForgetPlan
         lines=tuple(
             NoteLine(line_hash(secret, line.file), line_hash(secret, line.text))
             for line in (*chosen.lines, *chosen.past)
-        ),
+        )
+        + tuple(kept_lines_of(memory, conversations)),
+        titled=tuple(_titled(memory, chosen)),
         prints=(*words.prints, *pieces.prints.prints),
         typed=tuple(_typed(memory, chosen)),
         images=tuple(_images(memory, chosen)),
+        sentences=tuple(_sentences_of_short(chosen, unsearched, said_by_person)),
     )
     work = ForgetWork(memory, job)
     kept = tuple(_kept(work))
@@ -231,14 +237,14 @@ def keeping_lines(memory: Memory, plan: ForgetPlan, lines: Collection[NamedLine]
 def _pieces(memory: Memory, chosen: Chosen) -> list[str]:
     pieces: dict[str, None] = {}
     sources = memory.cold.read(roles_of_sources)
-    for entry in _all_entries(memory, chosen):
+    for entry in entries_of(memory, chosen):
         if entry.seq not in sources:  # it repeats others, in a frame of our own words
             continue
-        text = _text(memory, entry)
+        text = text_of(memory, entry)
         pieces.update(dict.fromkeys(pieces_of(text)))
         if isinstance(reasoning := entry.meta.get("reasoning"), str):
             pieces.update(dict.fromkeys(pieces_of(reasoning)))
-        pieces.update(dict.fromkeys(_title_of(memory, entry, text)))
+        pieces.update((title, None) for title in _title_of(memory, entry, text) if len(title) >= _SHORTEST_TITLE)
     for line in (*chosen.lines, *chosen.past):
         pieces.update(dict.fromkeys(pieces_of(line.text)))
     every = list(pieces)
@@ -246,18 +252,27 @@ def _pieces(memory: Memory, chosen: Chosen) -> list[str]:
     return every[::step]
 
 
+def _sentences_of_short(chosen: Chosen, unsearched: int, shared: Sequence[str]) -> Iterable[str]:
+    if any(len(word.encode("utf-8", "surrogatepass")) < SHORTEST for word in chosen.words):
+        yield "Not searched for in other texts: two letters or digits are too short for that."
+    if shared:
+        yield f"Kept: short lines, codes or names of it that are also in {', '.join(map(visible_line, shared[:20]))}."
+    if unsearched:
+        yield f"Not searched for in other texts: {counted(unsearched, 'short line')} of it that many texts contain."
+
+
 def _typed(memory: Memory, chosen: Chosen) -> Iterable[str]:
     """Hashes of what the person typed, by which it is known again among the prompts."""
     hashes: dict[str, None] = {}
-    for entry in _all_entries(memory, chosen):
+    for entry in entries_of(memory, chosen):
         if entry.kind is EntryKind.MESSAGE and entry.role is Role.USER:
-            hashes[line_hash(memory.cold.secret, _text(memory, entry))] = None
+            hashes[line_hash(memory.cold.secret, text_of(memory, entry))] = None
     return hashes
 
 
 def _images(memory: Memory, chosen: Chosen) -> Iterable[str]:
     """Names of the clipboard's images that these messages attach."""
-    found = (path for entry in _all_entries(memory, chosen) for path in images_in(_text(memory, entry)))
+    found = (path for entry in entries_of(memory, chosen) for path in images_in(text_of(memory, entry)))
     return dict.fromkeys(name for path in found for name in re.findall(r"clipboard-[0-9a-f]{12}\.png", path))
 
 
@@ -265,22 +280,18 @@ def _title_of(memory: Memory, entry: Entry, text: str) -> list[str]:
     """The conversation's title where it is the beginning of this message."""
     if entry.role is not Role.USER or entry.kind is not EntryKind.MESSAGE:
         return []
-    title = memory.conversations.at(entry.conversation_seq).title.rstrip("… ")
-    if is_mark(title):
-        return []
-    said = " ".join(text.split())
-    return [title] if len(title) >= _SHORTEST_TITLE and said.startswith(" ".join(title.split())) else []
+    whole = memory.conversations.at(entry.conversation_seq).title
+    title, said = whole.rstrip("… "), " ".join(text.split())
+    begins = said.startswith(" ".join(title.split())) and (whole != title or len(title) >= _SHORTEST_TITLE)
+    return [title] if title and (begins or said == title) and not is_mark(title) else []
 
 
-def _all_entries(memory: Memory, chosen: Chosen) -> Iterable[Entry]:
-    for batch in batches(list(chosen.entries)):
-        yield from memory.conversations.entries(batch).values()
-    for conversation in chosen.conversations:
-        yield from memory.conversations.all_entries(conversation)
-
-
-def _text(memory: Memory, entry: Entry) -> str:
-    return memory.vault.readable_text(entry).text if entry.text is None else entry.text
+def _titled(memory: Memory, chosen: Chosen) -> Iterable[int]:
+    """Conversations that stay and whose titles are the beginning of a message that goes."""
+    entries = (
+        entry for batch in batches(list(chosen.entries)) for entry in memory.conversations.entries(batch).values()
+    )
+    return dict.fromkeys(e.conversation_seq for e in entries if _title_of(memory, e, text_of(memory, e)))
 
 
 def _refs(memory: Memory, entries: Sequence[int], conversations: Sequence[int]) -> list[str]:
@@ -303,7 +314,7 @@ def _planned(memory: Memory, reasons: Mapping[int, str]) -> list[PlannedEntry]:
             conversation=entry.conversation,
             time=entry.time,
             by=entry.said_by,
-            line=first_line(_text(memory, entry)),
+            line=first_line(text_of(memory, entry)),
             kind=entry.kind.value,
             why=reasons[entry.seq],
         )
@@ -334,7 +345,6 @@ def _conversations(memory: Memory, seqs: Sequence[int]) -> list[NamedConversatio
 def _all_lines(work: ForgetWork, chosen: Chosen) -> list[NamedLine]:
     """The lines of notes that were named, and those that hold any of the words."""
     from memory.forget.notes import lines_that_go
-    from memory.hot.parse import lines_of
 
     named: dict[NamedLine, None] = {}
     work.memory.hot.look()
@@ -369,12 +379,5 @@ def _names(work: ForgetWork) -> int:
 
 def _kept(work: ForgetWork) -> Iterable[str]:
     """The person's own files that hold the words: instructions, skills, files of a project. They are named and stay."""
-    root = work.workspace.root
-    if not work.prints:
-        return
-    for path in files_below(root):
-        name = path.relative_to(root).as_posix()
-        if is_ours(work.workspace, name) or not exists(path) or path.stat().st_size > _LARGEST_OTHER:
-            continue
-        if work.prints.holds(read_bytes(path)):
-            yield name
+    if work.prints:
+        yield from (name for name, body in own_files(work.workspace) if work.prints.holds(body))

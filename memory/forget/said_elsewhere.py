@@ -6,10 +6,15 @@ from typing import Final
 import apsw
 from msgspec import Struct
 
+from foundation.text.folding import fold
+from memory.cold.encoding import to_bytes
 from memory.cold.sql import batches, each, fetch, marks
-from memory.forget.pieces import encodings
+from memory.forget.choice import NamedLine
+from memory.forget.pieces import cases, encodings
+from memory.forget.scan import own_files
 from memory.forget.work import entry_bytes, found_in
 from memory.forgotten.fingerprints import Fingerprint, Fingerprints
+from memory.hot.parse import lines_of
 from memory.memory import Memory
 from memory.records import EntryKind
 from models.messages import Role
@@ -27,10 +32,12 @@ class AlsoSaid(Struct, frozen=True):
 
 class Pieces:
     """Pieces under the forms in which they are looked for. A piece is given up in all of its forms: an index holds in
-    small letters what a text says in capitals."""
+    small letters what a text says in capitals. `short` are pieces that count as whole words only."""
 
-    def __init__(self, pieces: Iterable[str], secret: bytes) -> None:
-        self._forms = [frozenset(Fingerprints.of(_encodings(piece), secret).prints) for piece in pieces]
+    def __init__(self, pieces: Iterable[str], short: Iterable[str], secret: bytes) -> None:
+        long = (Fingerprints.of(_encodings(piece), secret) for piece in pieces)
+        whole = (Fingerprints.of(encodings(cases([piece, fold(piece)])), secret, whole=True) for piece in short)
+        self._forms = [frozenset(found.prints) for found in (*long, *whole)]
         self._by_form: dict[Fingerprint, list[int]] = {}
         for number, forms in enumerate(self._forms):
             for form in forms:
@@ -74,6 +81,28 @@ def give_up_what_stays(
                 by.append(staying[index].seq)
                 where[staying[index].conversation] = None
     return AlsoSaid(tuple(by[:MOST_NAMED]), tuple(where)[:MOST_NAMED])
+
+
+def give_up_short(pieces: Pieces, texts: Iterable[tuple[str, bytes]]) -> tuple[str, ...]:
+    """Gives up the short pieces that the person says in these texts, by name: nobody knows whether they repeat it.
+    Gives the names of the texts."""
+    names: dict[str, None] = {}
+    for name, text in texts:
+        found = pieces.prints.found(text)
+        if (short := {print_ for print_ in found if print_.whole}) and len(short) == len(found):
+            pieces.give_up(short)
+            names[name] = None
+    return tuple(names)
+
+
+def texts_of_person(memory: Memory, going: Collection[NamedLine]) -> Iterable[tuple[str, bytes]]:
+    """The lines of notes that stay, and the person's own files, each with its file's relative name."""
+    memory.hot.look()
+    for file in memory.hot.files():
+        for number, line in enumerate(lines_of(file.text), 1):
+            if NamedLine(file.path, number, line.rstrip("\r\n")) not in going:
+                yield file.path, to_bytes(line)
+    yield from own_files(memory.workspace)
 
 
 def roles_of_sources(db: apsw.Connection) -> dict[int, str]:

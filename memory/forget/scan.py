@@ -2,7 +2,7 @@
 
 Each file is read as it is, and so is what its zstd frames unpack to; contents that are stored as differences are put
 together; of the database also every value of every table, unpacked, because a value may be spread over its pages. The
-names of files and folders are looked through, too.
+names of files and folders are looked through, too. Copies of what goes are known by their origin besides.
 """
 
 import re
@@ -18,6 +18,7 @@ from msgspec import Struct
 from foundation.files import UnsafePath, is_held, is_held_index, list_folders, open_for_reading, read_bytes, scan
 from foundation.paths import Workspace
 from memory.cold.encoding import to_bytes
+from memory.cold.mirrors.parse import read_mirror
 from memory.cold.sql import each, fetch
 from memory.cold.store_file import StoreFile
 from memory.errors import Damaged
@@ -42,6 +43,7 @@ _OVERLAP: Final = 4096
 _EDGE: Final = 1024  # bytes of a block that another one has in its middle
 _MAGIC: Final = b"\x28\xb5\x2f\xfd"
 _LARGEST_FRAME: Final = 2**28  # bytes that one frame may unpack to
+_LARGEST_OTHER: Final = 2**24  # bytes of a person's file that is read for the plan
 CONTENTS: Final = ("versions/objects", "checkpoints/blobs")
 _SKIPPED: Final = (".lock", ".sock")
 
@@ -87,7 +89,10 @@ def scan_workspace(work: ForgetWork, on_file: Callable[[int], None] = lambda _: 
             holds = holds_words(prints, path, used if used.names(space, name) else None, figures)
             own = without_own_names(space, name)
             holds = holds or holds_name(prints, own, DIGESTS if path.is_relative_to(space.state) else None)
-        if holds:
+            holds = holds or is_copy_of_it(work, path)
+        if holds and path.is_relative_to(space.checkpoints) and not holds_words(prints.distinctive, path):
+            kept.append(name)  # short words in a file of the person's that a tool changed
+        elif holds:
             (found if is_ours(space, name) and name not in unread else others).append(name)
     for folder in folders_below(space.root):
         if holds_name(prints, without_own_names(space, name := folder.relative_to(space.root).as_posix())):
@@ -95,8 +100,23 @@ def scan_workspace(work: ForgetWork, on_file: Callable[[int], None] = lambda _: 
     if work.memory.cold.read(lambda db: values_hold(db, prints, used)):
         found.append(f"{space.database.relative_to(space.root).as_posix()} (values)")
     for folder in CONTENTS:
-        found += _in_objects(space.state / folder, prints, allowed)
+        looked_for = prints.distinctive if (space.state / folder).is_relative_to(space.checkpoints) else prints
+        found += _in_objects(space.state / folder, looked_for, allowed)
     return ScanResult(places, size, tuple(dict.fromkeys(found)), tuple(others), tuple(kept), tuple(later), used.paths)
+
+
+def is_copy_of_it(work: ForgetWork, path: Path) -> bool:
+    """Whether the file is a copy of what goes by its origin, whatever its words: of a text beside an archive any line,
+    of a copy of a mirror any turn."""
+    space = work.workspace
+    if path.is_relative_to(space.kept_texts):
+        going = work.lines_named(path.relative_to(space.root).as_posix())
+        text = read_bytes(path).decode("utf-8", "replace") if going else ""
+        return bool(going) and any(work.hashed(part) in going for part in (text, *text.splitlines()))
+    if path.suffix != ".md" or not (path.is_relative_to(space.versions) or path.is_relative_to(space.damaged)):
+        return False
+    mirror = read_mirror(path)
+    return mirror is not None and any(map(work.is_ref, (mirror.id, *(turn.id for turn in mirror.turns))))
 
 
 def is_ours(space: Workspace, name: str) -> bool:
@@ -127,6 +147,15 @@ def files_below(folder: Path) -> Iterator[Path]:
                     yield from files_below(path)
             elif stat.S_ISREG(found.st_mode) and not path.name.endswith(_SKIPPED):
                 yield path
+
+
+def own_files(space: Workspace) -> Iterator[tuple[str, bytes]]:
+    """The relative names and the bytes of the person's own files, but for very large ones."""
+    for path in files_below(space.root):
+        name = path.relative_to(space.root).as_posix()
+        with suppress(FileNotFoundError):
+            if not is_ours(space, name) and path.stat().st_size <= _LARGEST_OTHER:
+                yield name, read_bytes(path)
 
 
 def folders_below(folder: Path) -> Iterator[Path]:

@@ -1,5 +1,7 @@
-"""How a phrase is written where it was found: in another case, with other white space, behind the escapes of JSON."""
+"""How a phrase is written where it was found: in another case, width or script, with other accents or white space,
+behind the escapes of JSON."""
 
+from foundation.text.folding import fold
 from memory.forget.escapes import unescaped
 from memory.forget.pieces import phrase_pattern
 
@@ -9,11 +11,12 @@ class Spellings:
 
     def __init__(self, phrase: str) -> None:
         self._pattern = phrase_pattern(phrase)
+        self._longest = max(fold(phrase).split(), key=len)
         self.all: dict[str, None] = {phrase: None}
 
     def note(self, text: str) -> bool:
         """Whether the text holds the phrase, as it is or behind the escapes of JSON in it."""
-        hits = [hit for read in (text, *unescaped(text)) for hit in self._pattern.findall(read)]
+        hits = [hit for read in (text, *unescaped(text)) for hit in self._hits(read)]
         self.all.update(dict.fromkeys(hits))
         return bool(hits)
 
@@ -24,3 +27,9 @@ class Spellings:
             encoded += [part.decode("utf-16-le", "replace") for part in (raw, raw[1:])]
         hits = [self.note(text) for text in encoded]
         return any(hits)
+
+    def _hits(self, text: str) -> list[str]:
+        """What the pattern finds; most text is ASCII, of which a plain look is many times faster."""
+        if text.isascii() and self._longest not in text.lower():
+            return []
+        return self._pattern.findall(text)

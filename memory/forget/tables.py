@@ -1,19 +1,23 @@
 """Words in titles, labels and names: every column of text that is no entry's."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import apsw
 
+from foundation.files import replace
 from foundation.privacy import as_stored
 from memory.archive.rows.archives import packs_of_archive, relabel, untag
 from memory.archive.rows.facts import seal
 from memory.archive.rows.pages import packs_of
+from memory.archive.write.sidecar import kept_files_of
 from memory.cold.conversations import rename, unlabel
 from memory.cold.encoding import to_text
 from memory.cold.sql import each, fetch, first, run
 from memory.cold.sync_words import forget_synced
 from memory.forget.own_figures import MIRRORS, holds_said
 from memory.forget.work import ForgetWork, StepCounts, drop_requests
+from memory.forgotten.fingerprints import FORGOTTEN
 from memory.forgotten.tombstones import EntryTombstone, ForgottenConversationName
 from memory.records import new_id
 
@@ -46,13 +50,22 @@ def stones_of_names(work: ForgetWork) -> Iterator[EntryTombstone]:
 
 def forget_names(work: ForgetWork) -> StepCounts:
     """Takes the words out of titles, labels and tags, and ends the epochs whose head holds them."""
-    if not work.prints:
+    if not (work.prints or work.job.titled):
         return StepCounts()
     cold, storage = work.memory.cold, work.memory.vault.storage
     names = cold.read(lambda db: fetch(db, _NAMES))
-    held = [(kind, seq, to_text(name)) for kind, seq, name in names if work.prints.holds(name)]
+    titled = set(work.job.titled)
+    held = [
+        (kind, seq, to_text(name))
+        for kind, seq, name in names
+        if work.prints.holds(name) or (kind == "title" and seq in titled and FORGOTTEN not in to_text(name))
+    ]
     last = work.job.last_conversation
     held = [each_ for each_ in held if last is None or each_[0] not in _OF_CONVERSATIONS or each_[1] <= last]
+
+    for kind, _, label in held:
+        for path in kept_files_of(work.workspace.kept_texts, label) if kind == "archive" else ():
+            give_kept_text_another_name(work, path)
 
     def transaction(db: apsw.Connection) -> tuple[int, int]:
         packs: set[str] = set()
@@ -68,11 +81,16 @@ def forget_names(work: ForgetWork) -> StepCounts:
     return StepCounts({"names": changed, "synced": synced})
 
 
+def give_kept_text_another_name(work: ForgetWork, path: Path) -> None:
+    """Renames a text beside an archive that stays: its name has the label, without signs that no file name may have."""
+    replace(path, path.with_name(f"forgotten-{work.hashed(path.name)[:8]}.md"))
+
+
 def _forget_name(db: apsw.Connection, work: ForgetWork, kind: str, seq: int, name: str) -> set[str]:
     """Replaces one name; gives the packs whose manifests hold it."""
     match kind:
         case "title":
-            rename(db, seq, as_stored(work.replaced(name)))
+            rename(db, seq, as_stored(FORGOTTEN if seq in work.job.titled else work.replaced(name)))
             drop_requests(db, [seq])
             pages = "SELECT DISTINCT s.page FROM spans s JOIN entries e ON e.seq = s.entry WHERE e.conversation = ?"
             return packs_of(db, [page for (page,) in each(db, pages, (seq,))])

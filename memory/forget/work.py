@@ -112,6 +112,11 @@ class ForgetWork:
         """What stands for a name in the journal."""
         return line_hash(self.memory.cold.secret, name)
 
+    def lines_named(self, name: str) -> frozenset[str]:
+        """The hashes of the lines of a file, by its relative name, that go."""
+        hashed = self.hashed(name) if self.job.lines else ""
+        return frozenset(line.line for line in self.job.lines if line.file == hashed)
+
     def keeps(self, name: str) -> bool:
         """Whether the person keeps the words in this file."""
         return bool(self.job.kept) and self.hashed(name) in self.job.kept

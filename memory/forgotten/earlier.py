@@ -58,7 +58,7 @@ class ForgottenEarlier:
         """Fingerprints of the words that were forgotten at that moment or later."""
         first = bisect_left(self._begun, written_ms)
         if first not in self._prints:
-            every = (print_ for job in self._jobs[first:] for print_ in {*job.prints} - {*job.kept_prints})
+            every = (print_ for job in self._jobs[first:] for print_ in job.distinctive)
             self._prints[first] = Fingerprints(every, self._secret)
         return self._prints[first]
 

@@ -7,6 +7,7 @@ compared by the keyed hash. So the journal of a forgetting can go on after a cra
 
 import hashlib
 import hmac
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple, cast
 
@@ -18,15 +19,21 @@ SHORTEST: Final = 3  # bytes of what can be looked for
 LONGEST: Final = 512
 _BITS: Final = 20
 _WINDOWS: Final = (2, 4, 8, 16, 32)  # bytes that the rolling hash spans: a power of two, by doubling
+_ESCAPED: Final = re.compile(rb"\\(?:[bfnrt]|u[0-9a-fA-F]{4})\Z")
+_LONGEST_ESCAPE: Final = 6  # bytes
 BLOCK: Final = 2**22  # bytes that are hashed together: some 60 MB of arrays
 
 
-class Fingerprint(Struct, frozen=True, order=True):
-    """Of `length` bytes: the bits of the rolling hash over their beginning, and half of an HMAC-SHA256 in hex."""
+class Fingerprint(Struct, frozen=True, order=True, omit_defaults=True):
+    """Of `length` bytes: the bits of the rolling hash over their beginning, and half of an HMAC-SHA256 in hex.
+
+    `whole`: bytes between letters or digits do not count, such as `4821` in `48210`.
+    """
 
     length: int
     bits: int
     check: str
+    whole: bool = False
 
 
 class ByteSpan(NamedTuple):
@@ -48,18 +55,25 @@ class Fingerprints:
             self._by_window.setdefault(_window(each.length), []).append(each)
 
     @classmethod
-    def of(cls, words: Iterable[bytes], secret: bytes) -> "Fingerprints":
+    def of(cls, words: Iterable[bytes], secret: bytes, *, whole: bool = False) -> "Fingerprints":
         """Fingerprints of these bytes; what is too short to be looked for is left out, what is long is cut."""
         kept = {word[:LONGEST] for word in words if len(word) >= SHORTEST}
         multiplier = _multiplier(secret)
-        return cls((_fingerprint(word, multiplier, secret) for word in kept), secret)
+        prints = (_fingerprint(word, multiplier, secret, whole=whole and len(word) < LONGEST) for word in kept)
+        return cls(prints, secret)
 
     def __bool__(self) -> bool:
         return bool(self.prints)
 
     def without(self, others: Iterable[Fingerprint]) -> "Fingerprints":
-        """These less those."""
-        return Fingerprints(set(self.prints) - set(others), self._secret)
+        """These less those, whether they count as whole words or not."""
+        checks = {print_.check for print_ in others}
+        return Fingerprints((print_ for print_ in self.prints if print_.check not in checks), self._secret)
+
+    @property
+    def distinctive(self) -> "Fingerprints":
+        """Those that are found in any place, so not short words."""
+        return Fingerprints((print_ for print_ in self.prints if not print_.whole), self._secret)
 
     def holds(self, data: bytes) -> bool:
         """Whether any of them is in the data."""
@@ -86,7 +100,7 @@ class Fingerprints:
         for begin in range(0, len(data), BLOCK):
             block = data[begin : begin + BLOCK + longest - 1]
             for position, print_ in self._hits_in(block):
-                if position < BLOCK:
+                if position < BLOCK and not (print_.whole and _is_within_a_word(data, begin + position, print_.length)):
                     yield begin + position, print_
 
     def _hits_in(self, block: bytes) -> Iterable[tuple[int, Fingerprint]]:
@@ -135,6 +149,15 @@ def replaced(prints: Fingerprints, text: str) -> str:
     return b"".join([*parts, raw[at:]]).decode("utf-8", "replace") if parts else text
 
 
+def _is_within_a_word(data: bytes, start: int, length: int) -> bool:
+    """Whether the bytes begin or end in the middle of a run of ASCII letters and digits. One of an escape is none."""
+    end = start + length
+    if data[end - 1 : end].isalnum() and data[end : end + 1].isalnum():
+        return True
+    begins_within = start > 0 and data[start : start + 1].isalnum() and data[start - 1 : start].isalnum()
+    return begins_within and not _ESCAPED.search(data[max(0, start - _LONGEST_ESCAPE) : start])
+
+
 def _positions(hits: Any) -> Sequence[int]:
     return cast("list[int]", hits.nonzero()[0].tolist())
 
@@ -151,11 +174,11 @@ def _multiplier(secret: bytes) -> int:
     return int.from_bytes(hashlib.sha256(b"rolling" + secret).digest()[:4], "big") | 5
 
 
-def _fingerprint(word: bytes, multiplier: int, secret: bytes) -> Fingerprint:
+def _fingerprint(word: bytes, multiplier: int, secret: bytes, *, whole: bool) -> Fingerprint:
     rolling = 0
     for byte in word[: _window(len(word))]:
         rolling = (rolling * multiplier + byte) % 2**32
-    return Fingerprint(len(word), rolling >> (32 - _BITS), _check(word, secret))
+    return Fingerprint(len(word), rolling >> (32 - _BITS), _check(word, secret), whole)
 
 
 def _check(word: bytes, secret: bytes) -> str:

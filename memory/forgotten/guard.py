@@ -36,7 +36,7 @@ class ForgottenWords:
                     job = self._journal.read(id_)
                 except (FileNotFoundError, Damaged):
                     continue
-                words = tuple(set(job.prints) - set(job.kept_prints))
+                words = job.distinctive
                 self._by_job[id_] = words if job.begun_ms >= self._since_ms else ()
             if new:
                 every = (each for prints in self._by_job.values() for each in prints)

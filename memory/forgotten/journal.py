@@ -73,6 +73,7 @@ class ForgetJob(Struct, frozen=True, kw_only=True):
     kept_lines: tuple[NoteLine, ...] = ()  # that the person keeps, though they hold the words
     kept: tuple[str, ...] = ()  # keyed hashes of the relative names of files in which the person keeps the words
     kept_prints: tuple[Fingerprint, ...] = ()  # of what the person keeps somewhere: it is not kept from being written
+    titled: tuple[int, ...] = ()  # conversations whose titles are the beginning of a message that goes
     also_in: tuple[int, ...] = ()  # conversations that stay and say the same, which the receipt names
     unnamed: tuple[int, ...] = ()  # conversations of files whose names lose words and whose texts stay
     unnamed_notes: tuple[str, ...] = ()  # keyed hashes of the new names of notes
@@ -84,6 +85,11 @@ class ForgetJob(Struct, frozen=True, kw_only=True):
     sentences: tuple[str, ...] = ()
     runs: int = 0  # that looked through everything and found some of it
     receipt: Receipt | None = None
+
+    @property
+    def distinctive(self) -> tuple[Fingerprint, ...]:
+        """The words that nobody says by chance, less those that the person keeps somewhere."""
+        return tuple({print_ for print_ in self.prints if not print_.whole} - {*self.kept_prints})
 
     def with_step(self, step: str, counts: Mapping[str, int], sentences: tuple[str, ...]) -> "ForgetJob":
         """The job after a step, with what it counted."""

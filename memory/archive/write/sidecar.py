@@ -38,10 +38,10 @@ def keep_text(
     one file. A text that the user edited stays, as does that of another label: then a number follows the name.
     """
     make_folder(folder)
-    for aside in _files_of(folder, label, before=r"\.", after=rf"\.[0-9a-f]+{re.escape(ASIDE)}"):
+    for aside in kept_files_of(folder, label, before=r"\.", after=rf"\.[0-9a-f]+{re.escape(ASIDE)}"):
         _restore_unless(aside, label, _is_copy(read_bytes(aside), is_archived))  # a removal was cut short
     same: Path | None = None
-    for path in _files_of(folder, label):
+    for path in kept_files_of(folder, label):
         body = read_bytes(path)
         if same is None and body == encode(text):
             same = path
@@ -50,7 +50,7 @@ def keep_text(
     return same or _write_free(folder, label, text)
 
 
-def _files_of(folder: Path, label: str, *, before: str = "", after: str = "") -> list[Path]:
+def kept_files_of(folder: Path, label: str, *, before: str = "", after: str = "") -> list[Path]:
     """The label's files; those that were moved aside have a dot before the name and an ending after it."""
     name = re.compile(rf"{before}{re.escape(file_stem(label))}(-\d+)?\.md{after}")
     return [path for path in list_files(folder) if name.fullmatch(path.name)]

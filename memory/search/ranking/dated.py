@@ -1,8 +1,8 @@
 """Restriction of a ranking to the dates that the question names.
 
 An entry is of a date where it was written then, or where it speaks of it (`=day:` tags, dates/day_values.py). Tried in
-turn: entries of exactly these days (`a month ago` is no exact day), entries of the days around them that may be meant as
-well, and entries of any day, of which a bonus raises those of the date. Where none of these is about the question, any
+turn: entries of exactly these days (`a month ago` is no exact day), entries of the days around them that may be meant,
+too, and entries of any day, of which a bonus raises those of the date. Where none of these is about the question, any
 of its words select entries of the days.
 """
 

@@ -50,7 +50,16 @@ def copied(filled: Path, to: Path) -> Workspace:
 def left(space: Workspace) -> dict[str, list[str]]:
     found = places_of(space.root, [MARK, WHOLE])
     pages = [text for text in page_texts(space) if MARK in text]
-    return found | ({"pages": pages} if pages else {})
+    return found | ({"pages": pages} if pages else {}) | ({"whole": whole} if (whole := whole_files(space)) else {})
+
+
+def whole_files(space: Workspace) -> list[str]:
+    """Files and archived texts, all of which hold canaries."""
+    memory = Memory.open(space, SystemClock())
+    try:
+        return [found.id for kind in ("archive", "knowledge") for found in memory.cold.conversations(kind=kind)]
+    finally:
+        memory.close()
 
 
 def test_no_byte_is_left_and_what_stays_is_whole(space: Workspace) -> None:

@@ -69,7 +69,8 @@ async def test_a_model_that_tools_spoil_gets_them_in_text(server: ChatServer, tm
     verdict = await probed(server, tmp_path)
     assert verdict == ProbeVerdict(tools="text", system=False, repeats=True)
     assert verdict.text == (
-        "Tested: it calls tools in text, answers a greeting with plain text, ignores the system message, repeats itself."
+        "Tested: it calls tools in text, answers a greeting with plain text, ignores the system message, repeats "
+        "itself."
     )
 
 

@@ -121,6 +121,17 @@ PIECES = [
     "\x1b[32m",
     "\x1b[",
     "0m",
+    "密码是",
+    "支付密码",
+    "改成了",
+    "三八二一",
+    "836271",
+    "６６ 88",
+    "年",
+    "信用卡号",
+    "4111 1111 1111 1111",
+    "身份证",
+    "110101199003078515",
 ]
 
 JWT_BEFORE_A_TELEGRAM_TOKEN = (
@@ -158,6 +169,9 @@ SHAPES = [
     "--token k3JxPq9ZrTnWv5sLmB8d",
     "curl -u admin:Xk92plQ77zzQ",
     "密码是Xk92plQ77zzQa81",
+    "密码是4821!Xk92plQ7",
+    "密码是4821 2024年",
+    "卡号密码是4111 1111 1111 1111X",
     'password: "Tr0ub4dor&3x!*`<private>`',
     "password: Tr0ub4dor&3x*`<private>`",
     "Cookie: a=k3JxPq9ZrTnWv5sLmB8d; b=q8Zr2LkV9xTn4WbY7mPd",

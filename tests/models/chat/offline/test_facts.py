@@ -21,7 +21,7 @@ def ask(question: str) -> str:
 def test_it_says_how_it_remembers(question: str) -> None:
     said = ask(question)
     assert "is saved in .palimpsest/" in said
-    assert "recalled" in said
+    assert "relevant passages" in said
     assert "page images" in said
     assert "/remember TEXT" not in said
 
