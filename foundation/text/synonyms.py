@@ -38,7 +38,10 @@ def synonyms_of(term: str) -> tuple[Synonym, ...]:
     part = slice(int(table.starts[index]), int(table.starts[index + 1]))
     others = zip(table.others[part].tolist(), table.shares[part].tolist(), strict=True)
     english = (Synonym(table.terms[other], share / _SHARES) for other, share in others)
-    return (*chinese, *english)[:MOST]
+    found: dict[str, Synonym] = {}
+    for synonym in (*chinese, *english):
+        found.setdefault(synonym.term, synonym)
+    return tuple(found.values())[:MOST]
 
 
 @cache
