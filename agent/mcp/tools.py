@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 from agent.mcp.definitions import OfferedTool
 from agent.permissions.action import Access, Action
+from agent.permissions.tool_facts import ToolFacts
 from agent.tools.port import ToolPurpose, ToolRun
 from foundation.terminal_text import visible_line
 from models.messages import Tool
@@ -35,6 +36,10 @@ class McpTool:
         self._servers = servers
 
     @property
+    def facts(self) -> ToolFacts:
+        return ToolFacts(self.definition.name, Access.NETWORK)
+
+    @property
     def definition(self) -> Tool:
         return self.offered.definition
 
@@ -47,7 +52,7 @@ class McpTool:
         )  # half of a key is none
         return Action(
             tool=name,
-            access=Access.NETWORK,
+            access=self.facts.access,
             summary=f"{name} {short}" if arguments else name,
             subject=written,
             detail=json.dumps(arguments, ensure_ascii=False, indent=2) if arguments else "",

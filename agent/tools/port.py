@@ -10,6 +10,7 @@ from msgspec import Meta, Struct
 
 from agent.events import SessionEvent
 from agent.permissions.action import Action, PersonQuestion
+from agent.permissions.tool_facts import ToolFacts
 from agent.tools.settings import ToolSettings
 from context.sources.skills import Skill
 from foundation.errors import PalimpsestError
@@ -63,6 +64,9 @@ class ToolPurpose(StrEnum):
 
 class AgentTool(Protocol):
     """A tool that a model may call."""
+
+    @property
+    def facts(self) -> ToolFacts: ...
 
     @property
     def definition(self) -> Tool: ...

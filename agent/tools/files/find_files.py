@@ -6,6 +6,7 @@ from threading import Event
 from typing import Any, Final
 
 from agent.permissions.action import Access, Action
+from agent.permissions.tool_facts import SubjectKind, declare_tool
 from agent.tools.files.concerns import is_state
 from agent.tools.files.gitignore import compile_glob
 from agent.tools.files.project import ProjectFolders, ProjectPath, printable
@@ -27,9 +28,12 @@ class FindFiles:
     structured = False
     purpose = ToolPurpose.PROJECT
     only_reads = True
+    facts = declare_tool(
+        "find_files", Access.READ, SubjectKind.PATH, former_names=("list_files",), other_names=("Glob", "LS")
+    )
     definition = Tool(
-        "find_files",
-        prompt("tools", "find_files"),
+        facts.name,
+        prompt("tools", facts.name),
         {
             "type": "object",
             "properties": {"pattern": {"type": "string"}, "path": {"type": "string"}},
@@ -45,16 +49,16 @@ class FindFiles:
         if not pattern:
             place = self._project.locate(text_argument(arguments, "path") or ".")
             return Action(
-                tool=self.definition.name,
-                access=Access.READ,
+                tool=self.facts.name,
+                access=self.facts.access,
                 summary=f"list {place.shown}",
                 subject=place.shown,
                 concern=self._project.reading_concern(place),
             )
         places = search_places(self._project, arguments)
         return Action(
-            tool=self.definition.name,
-            access=Access.READ,
+            tool=self.facts.name,
+            access=self.facts.access,
             summary=f"find files {pattern}",
             subject=places[0].shown,
             concern=self._project.concern,

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from agent.permissions.action import Access, Action
+from agent.permissions.tool_facts import SubjectKind, declare_tool
 from agent.tools.files.changes import FileChanges
 from agent.tools.files.documents import OpenOcr, document_text, is_document, picture
 from agent.tools.files.project import ProjectPath
@@ -21,9 +22,10 @@ class ReadFile:
     structured = False
     purpose = ToolPurpose.PROJECT
     only_reads = True
+    facts = declare_tool("read_file", Access.READ, SubjectKind.PATH, other_names=("Read",))
     definition = Tool(
-        "read_file",
-        prompt("tools", "read_file"),
+        facts.name,
+        prompt("tools", facts.name),
         {
             "type": "object",
             "properties": {
@@ -50,8 +52,8 @@ class ReadFile:
         project = self._changes.project
         place = project.locate_to_read(string_argument(arguments, "path"))
         return Action(
-            tool=self.definition.name,
-            access=Access.READ,
+            tool=self.facts.name,
+            access=self.facts.access,
             summary=f"read {place.shown}",
             subject=place.shown,
             concern=project.reading_concern(place),

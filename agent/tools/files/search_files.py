@@ -11,6 +11,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from agent.permissions.action import Access, Action
+from agent.permissions.tool_facts import SubjectKind, declare_tool
 from agent.tools.files.concerns import is_secret
 from agent.tools.files.find_files import glob_filter, search_places, walk_notes
 from agent.tools.files.project import ProjectFolders, ProjectPath
@@ -47,9 +48,10 @@ class SearchFiles:
     structured = False
     purpose = ToolPurpose.PROJECT
     only_reads = True
+    facts = declare_tool("search_files", Access.READ, SubjectKind.PATH, other_names=("Grep",))
     definition = Tool(
-        "search_files",
-        prompt("tools", "search_files"),
+        facts.name,
+        prompt("tools", facts.name),
         {
             "type": "object",
             "properties": {name: {"type": "string"} for name in ("pattern", "path", "glob")},
@@ -77,8 +79,8 @@ class SearchFiles:
         place = search_places(self._project, arguments)[0]
         concern = self._project.reading_concern(place) if place.parts else self._project.concern
         return Action(
-            tool=self.definition.name,
-            access=Access.READ,
+            tool=self.facts.name,
+            access=self.facts.access,
             summary=f"search files for {pattern}",
             subject=place.shown,
             concern=concern,

@@ -14,6 +14,7 @@ from urllib.parse import quote, unquote, urljoin, urlsplit
 from msgspec import Struct
 
 from agent.permissions.action import Access, Action
+from agent.permissions.tool_facts import SubjectKind, declare_tool
 from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, ToolSettings, string_argument
 from foundation.errors import PalimpsestError
 from models.messages import Tool
@@ -50,9 +51,10 @@ class FetchUrl:
     structured = False
     purpose = ToolPurpose.WEB
     only_reads = False
+    facts = declare_tool("fetch_url", Access.NETWORK, SubjectKind.ADDRESS, other_names=("WebFetch",))
     definition = Tool(
-        "fetch_url",
-        prompt("tools", "fetch_url"),
+        facts.name,
+        prompt("tools", facts.name),
         {"type": "object", "properties": {"url": {"type": "string"}}, "required": ["url"]},
     )
 
@@ -67,7 +69,7 @@ class FetchUrl:
 
     def action(self, arguments: dict[str, Any]) -> Action:
         url = self._checked(string_argument(arguments, "url").strip())
-        return Action(tool="fetch_url", access=Access.NETWORK, summary=f"fetch {url}", subject=url)
+        return Action(tool=self.facts.name, access=self.facts.access, summary=f"fetch {url}", subject=url)
 
     def run(self, arguments: dict[str, Any], run: ToolRun) -> str:
         action = run.action or self.action(arguments)
