@@ -2,7 +2,8 @@
 
 Here a command line is read generously: quotes, backslashes and braces are resolved, wrappers such as `sudo`, `env`,
 `xargs` and `sh -c` are seen through, substitutions are read as commands. What cannot be known from the line (a
-variable, the input of a shell, code of an interpreter) makes the answer MAYBE, and the person is asked.
+variable, the input of a shell, code of an interpreter) makes the answer MAYBE, and the person is asked. So does a line
+that names the denied command anywhere, unless all of its programs are known to run nothing that they are given.
 
 A rule is about what a command line says, not about what the files that it runs do: that is the sandbox's part.
 """
@@ -13,7 +14,15 @@ from enum import IntEnum
 from typing import Final
 
 from agent.permissions.command import PatternWords, pattern_words, runs_code, word_matches
-from agent.permissions.programs import RUNNERS, SHELLS, TAKES_WORDS, is_running_option, program_name
+from agent.permissions.programs import (
+    RUNNERS,
+    SHELLS,
+    TAKES_WORDS,
+    is_git_command,
+    is_running_option,
+    program_name,
+    runs_nothing,
+)
 from agent.permissions.shell_reader import UNKNOWN, read_line
 
 MOST_DEPTH: Final = 6
@@ -37,8 +46,48 @@ def denies(pattern: str, line: str) -> Certainty:
     is_known = _collect(line, commands, 0)
     certainty = Certainty.NO if is_known else Certainty.MAYBE
     for command in commands:
-        certainty = max(certainty, _judge(wanted, command))
+        certainty = max(certainty, *(_judge(wanted, each) for each in (command, *_completed(command))))
+    if certainty is Certainty.NO and not _runs_nothing(line, commands) and _mentions(wanted, line, commands):
+        return Certainty.MAYBE
     return certainty
+
+
+def _completed(command: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """The commands that it may run with words that it reads or finds (`xargs git`, `find -exec git {}`)."""
+    if program_name(command[0]) in _APPENDERS or "{}" in command:
+        words = *(UNKNOWN if word == "{}" else word for word in command), UNKNOWN
+        yield from (words[start:] for start in range(1, len(words) - 1))
+
+
+def _runs_nothing(line: str, commands: Sequence[tuple[str, ...]]) -> bool:
+    """Whether nothing that the line gives its programs, or sets for them (`PAGER='git push' man x`), is run."""
+    sets = any(_ASSIGNMENT.match(words[0]) for words in read_line(line).commands)
+    return not sets and all(map(runs_nothing, commands))
+
+
+_TOKENS: Final = re.compile(rf"[\w.+*?{UNKNOWN}]+")
+
+
+def _mentions(wanted: PatternWords, line: str, commands: Sequence[tuple[str, ...]]) -> bool:
+    """Whether the words of the pattern that are no options occur in the line, in order, however it is quoted."""
+    program, *others = (token for word in wanted.words if word[0] != "-" for token in _TOKENS.findall(word))
+    read = " ".join(word for command in commands for word in command)
+    unquoted = re.sub(r"['\"\\]", "", line)
+    for text in (unquoted, re.sub(r"(?<!\S)-\w", " ", unquoted), re.sub(r"\\.", " ", line), read):
+        tokens = iter(_TOKENS.findall(text))
+        is_named = any(
+            word_matches(program, token) or (not others and wanted.is_open and token.startswith(program))
+            for token in tokens
+        )
+        if is_named and all(
+            other == "*"
+            or any(
+                UNKNOWN in token or word_matches(f"{other}*" if wanted.is_open else other, token) for token in tokens
+            )
+            for other in others
+        ):
+            return True
+    return False
 
 
 def run_commands(line: str) -> tuple[list[tuple[str, ...]], bool]:
@@ -87,7 +136,7 @@ def _collect_from(command: tuple[str, ...], commands: list[tuple[str, ...]], dep
         is_known = False
     if name in _CHANGERS:
         is_known = False
-    if name not in RUNNERS and not any(is_running_option(name, word) for word in command[1:]):
+    if name not in RUNNERS and not any(is_running_option(command, word) for word in command[1:]):
         return is_known
     for start in range(1, len(command)):
         rest = _without_prefixes(command[start:])
@@ -114,6 +163,8 @@ def _texts(word: str) -> Iterator[str]:
         yield word.partition("=")[2]
 
 
+_APPENDERS: Final = frozenset({"xargs", "parallel"})
+"""They run a command with further words, which they read."""
 _CHANGERS: Final = frozenset({"source", ".", "alias", "trap", "function", "enable", "hash", "bind", "eval", "coproc"})
 """They change what later commands mean, or run what the line does not say. `eval` is read besides."""
 _KEYWORDS: Final = frozenset(
@@ -129,6 +180,8 @@ def _without_prefixes(words: Sequence[str]) -> tuple[str, ...]:
         words[start] in _KEYWORDS or (_ASSIGNMENT.match(words[start]) and "=" in words[start])
     ):
         start += 1
+        while words[start - 1] == "time" and start < len(words) and words[start].startswith("-"):
+            start += 1
     return tuple(words[start:])
 
 
@@ -175,7 +228,8 @@ def _judge(wanted: PatternWords, command: tuple[str, ...]) -> Certainty:
         return Certainty.NO
     if has_words(wanted, command):
         return Certainty.YES
-    return Certainty.MAYBE if any(UNKNOWN in word for word in command[1:]) else Certainty.NO
+    is_known = program_name(name) != "git" or is_git_command(command)
+    return Certainty.NO if is_known and not any(UNKNOWN in word for word in command[1:]) else Certainty.MAYBE
 
 
 def has_words(wanted: PatternWords, command: tuple[str, ...]) -> bool:
