@@ -30,7 +30,7 @@ DENIED_IN_ARGUMENTS: tuple[str, ...] = (
     *("tclsh <<< 'exec git push'", "ed <<< '!git push'", "m4 <<< 'syscmd(git push)'", "find . -exec git {} push +"),
     *("git bisect run git push", "git submodule foreach git push", "make -f - <<E\nx:;git push\nE"),
     *("export GIT_EDITOR='git push'; git commit", 'foo --run="git push"', "./foo git push", "foo 'gi''t' pu\\sh"),
-    *("foo -xgit -- push"),
+    "foo -xgit -- push",
 )  # fmt: skip
 """Against `deny git push *`."""
 
