@@ -143,7 +143,8 @@ def suggested_prefix(line: str) -> str:
     for prefix in PROGRAMS.get(name, Program()).prefixes:
         head = rest[: len(prefix)]
         fits = (
-            wanted == word or (wanted == "+" and word[0] != "-") for wanted, word in zip(prefix, head, strict=False)
+            wanted == word or (wanted == "+" and not word.startswith("-"))
+            for wanted, word in zip(prefix, head, strict=False)
         )
         if len(head) == len(prefix) and all(fits) and all(map(_is_plain, head)):
             return " ".join([name, *head, "*"])

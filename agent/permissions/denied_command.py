@@ -53,10 +53,17 @@ def denies(pattern: str, line: str) -> Certainty:
 
 
 def _completed(command: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """The commands that it may run with words that it reads or finds (`xargs git`, `find -exec git {}`)."""
-    if program_name(command[0]) in _APPENDERS or "{}" in command:
-        words = *(UNKNOWN if word == "{}" else word for word in command), UNKNOWN
-        yield from (words[start:] for start in range(1, len(words) - 1))
+    """The commands that it may run with words that it reads or finds: `xargs git`, `find -exec git {}`."""
+    if program_name(command[0]) not in _APPENDERS and not any("{}" in word for word in command):
+        return
+    mark = re.search(r"(?<= -I) ?(\S+)", " ".join(command))  # xargs -I% % x
+    words = [re.sub(re.escape(mark[1] if mark else "{}"), UNKNOWN, word) for word in command]
+    for start, before in enumerate(words[:-1], 1):
+        is_name = (
+            UNKNOWN not in words[start] or before == UNKNOWN or (before.startswith("-") and before not in {"-I", "-i"})
+        )
+        if is_name and not words[start].startswith("-"):
+            yield (*words[start:], UNKNOWN)
 
 
 def _runs_nothing(line: str, commands: Sequence[tuple[str, ...]]) -> bool:
@@ -65,29 +72,35 @@ def _runs_nothing(line: str, commands: Sequence[tuple[str, ...]]) -> bool:
     return not sets and all(map(runs_nothing, commands))
 
 
-_TOKENS: Final = re.compile(rf"[\w.+*?{UNKNOWN}]+")
+_TOKENS: Final = re.compile(rf"[\w.*?\[\]{UNKNOWN}-]+")
 
 
 def _mentions(wanted: PatternWords, line: str, commands: Sequence[tuple[str, ...]]) -> bool:
     """Whether the words of the pattern that are no options occur in the line, in order, however it is quoted."""
-    program, *others = (token for word in wanted.words if word[0] != "-" for token in _TOKENS.findall(word))
-    read = " ".join(word for command in commands for word in command)
-    unquoted = re.sub(r"['\"\\]", "", line)
-    for text in (unquoted, re.sub(r"(?<!\S)-\w", " ", unquoted), re.sub(r"\\.", " ", line), read):
-        tokens = iter(_TOKENS.findall(text))
-        is_named = any(
-            word_matches(program, token) or (not others and wanted.is_open and token.startswith(program))
-            for token in tokens
-        )
-        if is_named and all(
-            other == "*"
-            or any(
-                UNKNOWN in token or word_matches(f"{other}*" if wanted.is_open else other, token) for token in tokens
-            )
-            for other in others
-        ):
-            return True
-    return False
+    tokens = [token for word in wanted.words if not word.startswith("-") for token in _TOKENS.findall(word)]
+    unquoted, read = re.sub(r"['\"\\]", "", line), " ".join(word for command in commands for word in command)
+    return any(
+        _has_tokens(each, text, is_open=wanted.is_open)
+        for text in (unquoted, re.sub(r"(?<!\S)-\w", " ", unquoted), re.sub(r"\\.", " ", line), read)
+        for each in (tokens, ["-".join(tokens)])  # git-push
+    )
+
+
+def _has_tokens(wanted: Sequence[str], text: str, *, is_open: bool) -> bool:
+    given = iter(_TOKENS.findall(text))  # each token is looked for behind the one before it
+    return all(
+        any(_is_token(token, each, is_open=is_open, is_first=not at) for each in given)
+        for at, token in enumerate(wanted)
+    )
+
+
+def _is_token(wanted: str, given: str, *, is_open: bool, is_first: bool) -> bool:
+    """Whether the text that is given may be the word: in any case, as a glob, or partly unknown (`$X`)."""
+    given = given.casefold().removesuffix(".exe")
+    is_glob = re.search(r"\w[*?\[]|[*?\]]\w", given) is not None and word_matches(given, wanted)
+    known = given.strip(UNKNOWN)
+    is_unknown = known != given and known in wanted.casefold() and (known != "" or not is_first)
+    return is_glob or is_unknown or wanted == "*" or word_matches(f"{wanted}*" if is_open else wanted, given)
 
 
 def run_commands(line: str) -> tuple[list[tuple[str, ...]], bool]:
@@ -217,7 +230,7 @@ _ASKS_ONLY: Final = frozenset({"--version", "-V", "--help", "-h", "-v"})
 
 def _judge(wanted: PatternWords, command: tuple[str, ...]) -> Certainty:
     name = command[0]
-    if UNKNOWN in name:
+    if UNKNOWN in name or (program_name(name) in SHELLS and any(UNKNOWN in word for word in command)):
         return Certainty.MAYBE
     program = wanted.program
     names = {name, name.replace("\\", "/").rpartition("/")[2], name.casefold().rpartition("/")[2].removesuffix(".exe")}

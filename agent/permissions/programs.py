@@ -136,7 +136,8 @@ PROGRAMS: Final[dict[str, Program]] = {
         "*",
         """
         -p -c -o -W --override-ini --rootdir --confcutdir --basetemp --pastebin --debug --config-file --junit-xml
-        --junitxml --log-file --report-log --pdbcls --tx --html --pyargs --pythonwarnings
+        --junitxml --log-file --report-log --pdbcls --tx --px --html --snapshot-default-extension --pyargs
+        --pythonwarnings
         """,
         "log-level log-cli-level show-capture",
     ),
@@ -148,7 +149,11 @@ PROGRAMS: Final[dict[str, Program]] = {
     "ruff": Program("*", "--config --output-file -o", "output-format"),
     **dict.fromkeys(
         ("pyright", "basedpyright"),
-        Program("*", "-p --project -v --venvpath --createstub --pythonpath --typeshedpath", "outputjson pythonversion"),
+        Program(
+            "*",
+            "-p --project -v --venvpath --createstub --pythonpath --typeshedpath -t --gitlabcodequality",
+            "outputjson pythonversion",
+        ),
     ),
     "eslint": Program(
         "*",
@@ -164,9 +169,11 @@ PROGRAMS: Final[dict[str, Program]] = {
         --generateCpuProfile
         """,
     ),
-    "jest": Program("*", _JEST),
+    "jest": Program("*", _JEST, "coverage watch"),
     "vitest": Program(
-        "*", f"{_JEST} -r --root --dir --workspace --diff --sequence --typecheck --open --ui --alias", "run"
+        "*",
+        f"{_JEST} -r --root --dir --workspace --diff --sequence --typecheck --open --ui --alias",
+        "run coverage watch",
     ),
     "cargo": Program("build, check, test, clippy, fmt, doc, tree", "--config -Z --manifest-path --target-dir --open"),
     "go": Program(

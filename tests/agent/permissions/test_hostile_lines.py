@@ -97,6 +97,8 @@ def test_a_denied_command_given_to_any_unknown_program_asks(count: int) -> None:
             "cargo build",
         ),
         *(
+            "npm i push-git",
+            "docker pull x/git-push-helper",
             "git log --oneline -5 | head",
             "git stash push",
             "git clone x",
@@ -199,7 +201,7 @@ def test_in_whatever_spelling_such_an_option_voids_an_offered_prefix() -> None:
         *(
             "tsc --noEmit --strict",
             "eslint --fix --ext .ts src",
-            "jest --watchAll=false --verbose",
+            "jest --watchAll=false --verbose --coverage",
             "vitest --run --bail 1",
         ),
         *("cargo test --release --workspace --all-targets", "go test -race -count=1 ./...", "npm ls --depth 0 --json"),
