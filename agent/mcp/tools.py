@@ -6,7 +6,7 @@ from typing import Any, Protocol
 from agent.mcp.definitions import OfferedTool
 from agent.permissions.action import Access, Action
 from agent.permissions.tool_facts import ToolFacts
-from agent.tools.port import ToolPurpose, ToolRun
+from agent.tools.port import ToolPurpose, ToolRun, UsualTool
 from foundation.terminal_text import visible_line
 from models.messages import Tool
 
@@ -21,13 +21,11 @@ class ToolServers(Protocol):
         ...
 
 
-class McpTool:
+class McpTool(UsualTool):
     """A tool of a server. It always asks, whatever the server says of it, where no rule decides."""
 
     purpose = ToolPurpose.SERVER
-    only_reads = False
     stores_arguments = True  # they leave the program: without the words that the person hid
-    structured = False
 
     def __init__(self, offered: OfferedTool, servers: ToolServers, *, is_changed: bool = False) -> None:
         """`is_changed`: its description or its arguments changed in this session, and it was not called since."""

@@ -6,7 +6,7 @@ from typing import Any, Final, Protocol
 
 from agent.permissions.action import Access, Action
 from agent.permissions.tool_facts import declare_tool
-from agent.tools.port import ToolPurpose, ToolRun, string_argument, texts_argument
+from agent.tools.port import ToolPurpose, ToolRun, UsualTool, string_argument, texts_argument
 from models.messages import Tool
 from models.prompts import prompt
 
@@ -21,11 +21,10 @@ class DelegatePort(Protocol):
         ...
 
 
-class Delegate:
+class Delegate(UsualTool):
     """Has a question answered by the same model, which begins with nothing but the question."""
 
     stores_arguments = True
-    structured = False
     purpose = ToolPurpose.EXTRA
     only_reads = False  # one after the other: a local server answers one request at a time
     facts = declare_tool("delegate", Access.MEMORY, other_names=("Task",))

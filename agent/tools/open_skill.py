@@ -13,7 +13,7 @@ from agent.permissions.action import Access, Action
 from agent.permissions.tool_facts import SubjectKind, declare_tool
 from agent.tools.files.concerns import is_secret
 from agent.tools.files.text_file import TextFile
-from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, string_argument
+from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, UsualTool, string_argument
 from context.sources.skills import Skill, SkillRegistry
 from foundation.clock import SystemClock
 from foundation.files import FileTooLarge, UnsafePath, is_file, list_files, list_folders, read_bytes, resolve_beneath
@@ -28,11 +28,9 @@ _DEEPEST: Final = 4  # folders below the skill's own that are listed
 _SKILL: Final = "SKILL.md"
 
 
-class OpenSkill:
+class OpenSkill(UsualTool):
     """Reads a skill, or a file of its folder."""
 
-    stores_arguments = False
-    structured = False
     purpose = ToolPurpose.EXTRA
     only_reads = False  # it allows tools, and shows that
     facts = declare_tool("open_skill", Access.READ, SubjectKind.PATH)

@@ -98,6 +98,14 @@ class AgentTool(Protocol):
         ...
 
 
+class UsualTool:
+    """The answers that most tools give: they store no arguments, print plain text and do more than read."""
+
+    stores_arguments = False
+    structured = False
+    only_reads = False
+
+
 @runtime_checkable
 class ConditionalTool(Protocol):
     """A tool that is described to the model only at times."""
@@ -170,6 +178,7 @@ __all__ = [
     "ToolPurpose",
     "ToolRun",
     "ToolSettings",
+    "UsualTool",
     "arguments_of",
     "flag_argument",
     "string_argument",

@@ -15,7 +15,15 @@ from agent.tools.commands.commands import Commands
 from agent.tools.commands.sandbox import SandboxKind
 from agent.tools.files.concerns import changing_concern
 from agent.tools.output import short_summary
-from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, flag_argument, string_argument, whole_argument
+from agent.tools.port import (
+    ToolFailure,
+    ToolPurpose,
+    ToolRun,
+    UsualTool,
+    flag_argument,
+    string_argument,
+    whole_argument,
+)
 from foundation.errors import PalimpsestError
 from models.messages import Tool
 from models.prompts import prompt
@@ -25,13 +33,10 @@ MOST_SECONDS: Final = 3_600
 MOST_WAIT: Final = 600
 
 
-class RunCommand:
+class RunCommand(UsualTool):
     """Runs a command in the project folder."""
 
-    stores_arguments = False
-    structured = False
     purpose = ToolPurpose.PROJECT
-    only_reads = False
     facts = declare_tool("run_command", Access.RUN, SubjectKind.COMMAND, OutcomeStyle.COMMAND, other_names=("Bash",))
     definition = Tool(
         facts.name,
@@ -86,13 +91,10 @@ class RunCommand:
                     self._checkpoints.after_command(running)
 
 
-class CommandOutput:
+class CommandOutput(UsualTool):
     """Reads what a background command printed, or stops it."""
 
-    stores_arguments = False
-    structured = False
     purpose = ToolPurpose.BACKGROUND
-    only_reads = False
     facts = declare_tool("command_output", Access.MEMORY, outcome=OutcomeStyle.COMMAND)
     definition = Tool(
         facts.name,

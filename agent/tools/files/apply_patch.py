@@ -10,18 +10,15 @@ from agent.tools.files.patch import FilePatch, Hunk, parse_patch
 from agent.tools.files.project import ProjectPath
 from agent.tools.files.text_file import TextEdit, TextFile
 from agent.tools.output import text_lines
-from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, string_argument
+from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, UsualTool, string_argument
 from models.messages import Tool
 from models.prompts import prompt
 
 
-class ApplyPatch:
+class ApplyPatch(UsualTool):
     """Applies a patch; nothing is changed unless each hunk fits exactly one place."""
 
-    stores_arguments = False
-    structured = False
     purpose = ToolPurpose.EXTRA
-    only_reads = False
     facts = declare_tool(
         "apply_patch", Access.EDIT, SubjectKind.PATH, OutcomeStyle.FIRST_LINE, other_names=("MultiEdit",)
     )

@@ -7,20 +7,17 @@ from agent.permissions.tool_facts import OutcomeStyle, SubjectKind, declare_tool
 from agent.tools.files.changes import FileChanges, PlannedChange
 from agent.tools.files.nearest import nearest_place
 from agent.tools.files.text_file import TextEdit, TextFile
-from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, flag_argument, string_argument, text_argument
+from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, UsualTool, flag_argument, string_argument, text_argument
 from models.messages import Tool
 from models.prompts import prompt
 
 _SHOWN_LINES = 8  # of the places where an ambiguous text was found
 
 
-class EditFile:
+class EditFile(UsualTool):
     """Replaces an exact text, which must be there once, or everywhere with `all`."""
 
-    stores_arguments = False
-    structured = False
     purpose = ToolPurpose.PROJECT
-    only_reads = False
     facts = declare_tool(
         "edit_file", Access.EDIT, SubjectKind.PATH, OutcomeStyle.FIRST_LINE, other_names=("Edit", "MultiEdit")
     )
@@ -74,13 +71,10 @@ class EditFile:
         return PlannedChange(place, data, text.encode(raw, place.shown)), lines
 
 
-class WriteFile:
+class WriteFile(UsualTool):
     """Writes a whole file; one that exists must have been read."""
 
-    stores_arguments = False
-    structured = False
     purpose = ToolPurpose.PROJECT
-    only_reads = False
     facts = declare_tool("write_file", Access.EDIT, SubjectKind.PATH, OutcomeStyle.FIRST_LINE, other_names=("Write",))
     definition = Tool(
         facts.name,

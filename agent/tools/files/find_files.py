@@ -11,7 +11,7 @@ from agent.tools.files.concerns import is_state
 from agent.tools.files.gitignore import compile_glob
 from agent.tools.files.project import ProjectFolders, ProjectPath, printable
 from agent.tools.files.walk import FoundFile, ProjectWalk, Withheld, nothing_withheld, withheld_note
-from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, string_argument, text_argument
+from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, UsualTool, string_argument, text_argument
 from foundation.files import list_kinds, read_link
 from models.messages import Tool
 from models.prompts import prompt
@@ -20,12 +20,10 @@ MOST_BRACES: Final = 64  # globs that one with braces stands for
 _BRACES: Final = re.compile(r"\{([^{}]*)\}")
 
 
-class FindFiles:
+class FindFiles(UsualTool):
     """Finds files of the project by a glob; without one it lists a folder: folders end with /, links say where they
     lead."""
 
-    stores_arguments = False
-    structured = False
     purpose = ToolPurpose.PROJECT
     only_reads = True
     facts = declare_tool(

@@ -10,16 +10,14 @@ from agent.tools.files.documents import OpenOcr, document_text, is_document, pic
 from agent.tools.files.project import ProjectPath
 from agent.tools.files.text_file import TextFile
 from agent.tools.output import text_lines
-from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, string_argument, whole_argument
+from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, UsualTool, string_argument, whole_argument
 from models.messages import Tool
 from models.prompts import prompt
 
 
-class ReadFile:
+class ReadFile(UsualTool):
     """Reads a file of the project, whole or in part."""
 
-    stores_arguments = False
-    structured = False
     purpose = ToolPurpose.PROJECT
     only_reads = True
     facts = declare_tool("read_file", Access.READ, SubjectKind.PATH, other_names=("Read",))

@@ -18,7 +18,7 @@ from agent.tools.files.project import ProjectFolders, ProjectPath
 from agent.tools.files.ripgrep import FEWEST_FILES, candidates, installed_ripgrep, ripgrep_expression
 from agent.tools.files.text_file import MAX_FILE_BYTES, TextFile
 from agent.tools.files.walk import FoundFile, ProjectWalk, Withheld, nothing_withheld, withheld_note
-from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, string_argument, text_argument
+from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, UsualTool, string_argument, text_argument
 from foundation.files import read_bytes
 from foundation.regex import PatternBudget, SafePattern, UnsafePattern
 from models.messages import Tool
@@ -41,11 +41,9 @@ class SearchOutcome(Struct):
     withheld: int = 0  # files left out by permission rules
 
 
-class SearchFiles:
+class SearchFiles(UsualTool):
     """Searches files of the project by a regular expression."""
 
-    stores_arguments = False
-    structured = False
     purpose = ToolPurpose.PROJECT
     only_reads = True
     facts = declare_tool("search_files", Access.READ, SubjectKind.PATH, other_names=("Grep",))

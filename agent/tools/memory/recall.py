@@ -10,7 +10,7 @@ import msgspec
 from agent.permissions.action import Access, Action
 from agent.permissions.tool_facts import OutcomeStyle, SubjectKind, declare_tool
 from agent.tools.output import short_summary, text_lines
-from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, string_argument, text_argument
+from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, UsualTool, string_argument, text_argument
 from context.pages.lookup import by_reference
 from foundation.clock import iso
 from foundation.privacy import TextSource, clear
@@ -28,12 +28,11 @@ AROUND_FOUND = 200  # characters of a line shown before and after what was looke
 _RANGE = re.compile(r"(?P<first>\d{1,9})\s*(?:(?P<to>[-–])\s*(?P<last>\d{1,9})?)?")
 
 
-class RecallPassage:
+class RecallPassage(UsualTool):
     """Recalls one whole passage by its reference."""
 
     purpose = ToolPurpose.REFERENCE
     only_reads = True
-    stores_arguments = False
     structured = True
     facts = declare_tool("recall", Access.MEMORY)
     definition = Tool(
@@ -64,13 +63,11 @@ class RecallPassage:
         return as_json(objects[0] if len(objects) == 1 else {"passages": objects})
 
 
-class RememberNote:
+class RememberNote(UsualTool):
     """Adds a note to MEMORY.md. Asks first: a model or a web page writes nothing on its own."""
 
     purpose = ToolPurpose.NOTE
-    only_reads = False
     stores_arguments = True
-    structured = False
     facts = declare_tool("remember", Access.NOTE, SubjectKind.PATH, OutcomeStyle.FIRST_LINE)
     definition = Tool(
         facts.name,

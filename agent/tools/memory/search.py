@@ -15,6 +15,7 @@ from agent.tools.port import (
     ToolFailure,
     ToolPurpose,
     ToolRun,
+    UsualTool,
     flag_argument,
     string_argument,
     text_argument,
@@ -64,12 +65,11 @@ _OPTION: Final = re.compile(r"--(\w+)")
 _KIND_ALIASES: Final = {"note": "memory", "notes": "memory", "file": "knowledge"}
 
 
-class MemorySearch:
+class MemorySearch(UsualTool):
     """Searches memory; each passage has its citation, trust, matched words, and the passage that superseded it."""
 
     purpose = ToolPurpose.MEMORY
     only_reads = True
-    stores_arguments = False
     structured = True
     facts = declare_tool("memory_search", Access.MEMORY, former_names=("search_memory", "memory_timeline"))
     definition = Tool(

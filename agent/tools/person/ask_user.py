@@ -6,7 +6,7 @@ import msgspec
 
 from agent.permissions.action import Access, Action, PersonQuestion
 from agent.permissions.tool_facts import OutcomeStyle, declare_tool
-from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, string_argument
+from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, UsualTool, string_argument
 from models.messages import Tool
 from models.prompts import prompt
 
@@ -14,13 +14,11 @@ MAX_OPTIONS: Final = 9
 NOBODY: Final = "Nobody is there to answer. Decide yourself, and say in your answer what you assumed."
 
 
-class AskUser:
+class AskUser(UsualTool):
     """Asks the person. Its result is the person's words."""
 
     stores_arguments = True
-    structured = False
     purpose = ToolPurpose.EXTRA
-    only_reads = False
     facts = declare_tool("ask_user", Access.PERSON, outcome=OutcomeStyle.FIRST_LINE)
     definition = Tool(
         facts.name,

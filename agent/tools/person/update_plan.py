@@ -7,7 +7,7 @@ import msgspec
 from agent.events import PlanUpdated
 from agent.permissions.action import Access, Action
 from agent.permissions.tool_facts import OutcomeStyle, declare_tool
-from agent.tools.port import ToolFailure, ToolPurpose, ToolRun
+from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, UsualTool
 from context.checklist import UPDATE_PLAN, Checklist, PlanStep, parse_step
 from models.messages import Tool
 from models.prompts import prompt
@@ -16,13 +16,11 @@ MAX_STEPS: Final = 50
 MAX_STEP_CHARS: Final = 300
 
 
-class UpdatePlan:
+class UpdatePlan(UsualTool):
     """Replaces the checklist of the conversation."""
 
     stores_arguments = True
-    structured = False
     purpose = ToolPurpose.EXTRA
-    only_reads = False
     facts = declare_tool(UPDATE_PLAN, Access.PERSON, outcome=OutcomeStyle.OWN, other_names=("TodoWrite",))
     definition = Tool(
         facts.name,

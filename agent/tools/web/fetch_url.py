@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from agent.permissions.action import Access, Action
 from agent.permissions.tool_facts import SubjectKind, declare_tool
-from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, ToolSettings, string_argument
+from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, ToolSettings, UsualTool, string_argument
 from foundation.errors import PalimpsestError
 from models.messages import Tool
 from models.prompts import prompt
@@ -44,13 +44,10 @@ class FetchedPage(Struct, frozen=True):
     charset: str = ""
 
 
-class FetchUrl:
+class FetchUrl(UsualTool):
     """Reads one address by GET, without cookies, keys or a referrer."""
 
-    stores_arguments = False
-    structured = False
     purpose = ToolPurpose.WEB
-    only_reads = False
     facts = declare_tool("fetch_url", Access.NETWORK, SubjectKind.ADDRESS, other_names=("WebFetch",))
     definition = Tool(
         facts.name,
