@@ -8,6 +8,7 @@ no entries, so that nothing is observed of them.
 from collections.abc import Sequence
 from typing import Final
 
+from agent.tools.person.ask_user import AskUser
 from foundation.clock import Clock
 from foundation.errors import PalimpsestError
 from foundation.privacy import TextSource, clear
@@ -70,7 +71,7 @@ class DailyNotes:
 def _is_the_persons(entry: Entry) -> bool:
     """Whether the person said it, or chose it when they were asked."""
     if entry.kind is EntryKind.TOOL_RESULT:
-        return entry.speaker == "ask_user"
+        return entry.speaker == AskUser.facts.name
     return entry.kind is EntryKind.MESSAGE and entry.role is Role.USER
 
 

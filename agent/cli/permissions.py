@@ -2,6 +2,7 @@
 
 import click
 
+import agent.tools.catalogue  # noqa: F401  # pyright: ignore[reportUnusedImport]  # rules need the declared tools
 from agent.cli import output
 from agent.cli.group import CliGroup
 from agent.cli.invocation import Invocation, current

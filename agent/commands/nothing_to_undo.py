@@ -19,7 +19,8 @@ MAX_COMMANDS, MOST_SHOWN = 3, 200  # commands that are named, characters of each
 def nothing_to_undo(session: Session, history: CheckpointHistory) -> str:
     """The sentence for a conversation without a change that can be taken back. Blocks."""
     from agent.checkpoints.history import EDITS
-    from agent.permissions.rules import COMMAND_TOOL, EDITING_TOOLS
+    from agent.permissions.action import Access
+    from agent.permissions.tool_facts import names_with
     from foundation.files import exists, list_folders
 
     folder = session.checkpoints.folder
@@ -27,12 +28,12 @@ def nothing_to_undo(session: Session, history: CheckpointHistory) -> str:
         return "Nothing left to undo: all changes by tools in this conversation are undone."
     if not exists(folder / "journal.jsonl") and list_folders(folder / "blobs"):
         return f"Nothing to undo: file versions exist, but {folder} has no journal."
-    if _calls_of(session, EDITING_TOOLS, failed=False):
+    if _calls_of(session, names_with(Access.EDIT), failed=False):
         return (
             "Nothing to undo: tools changed files in this conversation, but the checkpoints no longer "
             "exist. Old checkpoints are deleted, and so are those with forgotten text."
         )
-    if calls := _calls_of(session, frozenset({COMMAND_TOOL}), failed=True):
+    if calls := _calls_of(session, names_with(Access.RUN), failed=True):
         commands = [_command_of(arguments) for arguments in calls[-MAX_COMMANDS:]]
         return (
             "Nothing to undo: no tool wrote a file in this conversation, but commands ran. "

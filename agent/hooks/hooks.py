@@ -18,6 +18,7 @@ from msgspec import Struct, structs
 from agent.hooks.run import HookResult, run_hook
 from agent.hooks.scripts import HookScripts, ScriptStore
 from agent.hooks.settings import HookCommand, HookMatcher, HookSettings
+from agent.permissions.tool_facts import facts_of
 from agent.tools.commands.environment import command_environment
 from agent.tools.registry import ToolOutput
 from foundation.paths import config_dir
@@ -32,20 +33,6 @@ _BLOCKED: Final = 2  # exit status
 
 PERMISSION_MODES: Final = {"ask": "default", "edit": "acceptEdits", "read-only": "plan", "plan": "plan", "auto": "auto"}
 """Our permission modes, and Claude Code's names of the like."""
-_TOOL_ALIASES: Final = {
-    "run_command": "Bash",
-    "read_file": "Read",
-    "write_file": "Write",
-    "edit_file": "Edit",
-    "apply_patch": "MultiEdit",
-    "find_files": "Glob",
-    "search_files": "Grep",
-    "list_files": "LS",
-    "fetch_url": "WebFetch",
-    "update_plan": "TodoWrite",
-    "delegate": "Task",
-}
-"""Our tools, and the names of Claude Code's that do the like: a matcher may have either."""
 
 
 class HookVerdict(Struct, frozen=True):
@@ -225,8 +212,9 @@ class SessionHooks:
         return results
 
     def _matching(self, matchers: Sequence[HookMatcher], name: str) -> list[HookCommand]:
-        """The commands for this name, each once."""
-        names = [name, *filter(None, [_TOOL_ALIASES.get(name, "")])]
+        """The commands for this name, each once. A matcher may also have another name of the tool."""
+        facts = facts_of(name)
+        names = [name, *facts.names, *facts.other_names] if facts else [name]
         found: dict[str, HookCommand] = {}
         for matcher in matchers:
             try:

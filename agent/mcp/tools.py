@@ -5,7 +5,8 @@ from typing import Any, Protocol
 
 from agent.mcp.definitions import OfferedTool
 from agent.permissions.action import Access, Action
-from agent.tools.port import ToolPurpose, ToolRun
+from agent.permissions.tool_facts import ToolFacts
+from agent.tools.port import ToolPurpose, ToolRun, UsualTool
 from foundation.terminal_text import visible_line
 from models.messages import Tool
 
@@ -20,19 +21,21 @@ class ToolServers(Protocol):
         ...
 
 
-class McpTool:
+class McpTool(UsualTool):
     """A tool of a server. It always asks, whatever the server says of it, where no rule decides."""
 
     purpose = ToolPurpose.SERVER
-    only_reads = False
     stores_arguments = True  # they leave the program: without the words that the person hid
-    structured = False
 
     def __init__(self, offered: OfferedTool, servers: ToolServers, *, is_changed: bool = False) -> None:
         """`is_changed`: its description or its arguments changed in this session, and it was not called since."""
         self.offered = offered
         self.is_changed = is_changed
         self._servers = servers
+
+    @property
+    def facts(self) -> ToolFacts:
+        return ToolFacts(self.definition.name, Access.NETWORK)
 
     @property
     def definition(self) -> Tool:
@@ -47,7 +50,7 @@ class McpTool:
         )  # half of a key is none
         return Action(
             tool=name,
-            access=Access.NETWORK,
+            access=self.facts.access,
             summary=f"{name} {short}" if arguments else name,
             subject=written,
             detail=json.dumps(arguments, ensure_ascii=False, indent=2) if arguments else "",

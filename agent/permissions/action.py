@@ -25,9 +25,10 @@ class Access(StrEnum):
 class FilesRead(Struct, frozen=True):
     """What a command reads that only reads: files that it names, and those that it finds below folders.
 
-    `asks`: a file tool would ask before it reads one of them.
+    `tool` is the file tool that would read them; `asks`: it would ask before it reads one of them.
     """
 
+    tool: str
     named: tuple[str, ...] = ()
     below: tuple[str, ...] = ()
     asks: bool = False

@@ -14,7 +14,14 @@ from typing import Final
 
 from msgspec import Struct
 
-from agent.permissions.programs import INTERPRETERS, RUNNERS, is_running_option, program_name
+from agent.permissions.programs import (
+    INTERPRETERS,
+    PROGRAMS,
+    RUNNERS,
+    Program,
+    is_running_option,
+    program_name,
+)
 
 
 class ParsedCommand(Struct, frozen=True):
@@ -131,53 +138,22 @@ def suggested_prefix(line: str) -> str:
     if parsed.is_opaque or len(parsed.commands) != 1:
         return ""
     name, *rest = command = parsed.commands[0]
-    if any(is_running_option(_judged(command), word) for word in rest) or any(
-        _quoted(word) != word for word in command[:3]
-    ):
+    if any(is_running_option(_judged(command), word) for word in rest):
         return ""
-    if name in _READERS:
-        return f"{name} *"
-    if name in {"python", "python3"} and rest[:1] == ["-m"] and rest[1:2] and rest[1] in _MODULES:
-        return f"{name} -m {rest[1]} *"
-    if rest and rest[0] in _SUBCOMMANDS.get(name, ()):
-        return f"{name} {rest[0]} *"
-    is_script = name in {"npm", "pnpm", "yarn"} and rest[:1] == ["run"] and rest[1:]
-    is_reading = name == "gh" and rest[1:] and rest[1] in _OF_GITHUB.get(rest[0], ())
-    return f"{name} {rest[0]} {rest[1]} *" if is_script or is_reading else ""
+    for prefix in PROGRAMS.get(name, Program()).prefixes:
+        head = rest[: len(prefix)]
+        fits = (
+            wanted == word or (wanted == "+" and not word.startswith("-"))
+            for wanted, word in zip(prefix, head, strict=False)
+        )
+        if len(head) == len(prefix) and all(fits) and all(map(_is_plain, head)):
+            return " ".join([name, *head, "*"])
+    return ""
 
 
-_READERS: Final = frozenset(
-    {
-        *("ls", "cat", "head", "tail", "wc", "grep", "rg", "diff", "stat", "file", "du", "df", "tree", "pwd", "which"),
-        *("pytest", "mypy", "pyright", "basedpyright", "ruff", "flake8", "pylint", "tsc", "eslint", "jest", "vitest"),
-    }
-)
-_MODULES: Final = frozenset({"pytest", "unittest", "mypy", "ruff", "flake8", "pylint", "basedpyright", "compileall"})
-_SUBCOMMANDS: Final[dict[str, frozenset[str]]] = {
-    "git": frozenset(
-        {
-            *("status", "diff", "log", "show", "blame", "shortlog", "describe", "rev-parse", "ls-files", "add"),
-            *("commit", "fetch"),
-        }
-    ),
-    "cargo": frozenset({"build", "check", "test", "clippy", "fmt", "doc", "tree"}),
-    "go": frozenset({"build", "test", "vet", "fmt", "doc", "list"}),
-    "npm": frozenset({"test", "ls", "outdated"}),
-    "pip": frozenset({"list", "show", "check", "freeze"}),
-    "uv": frozenset({"tree", "lock"}),
-    "docker": frozenset({"ps", "images", "logs"}),
-    "kubectl": frozenset({"get", "describe", "logs"}),
-}
-_OF_GITHUB: Final[dict[str, frozenset[str]]] = {  # what only reads: `gh pr *` would merge, `gh run *` delete
-    "issue": frozenset({"list", "view", "status"}),
-    "pr": frozenset({"list", "view", "status", "diff", "checks"}),
-    "run": frozenset({"list", "view"}),
-}
-
-
-def _quoted(word: str) -> str:
-    """The word where a pattern would read it as it is; another text where it would not."""
-    return word if re.fullmatch(r"[\w./:@%+,-]+", word) else f"'{word}'"
+def _is_plain(word: str) -> bool:
+    """Whether a pattern reads the word as it is."""
+    return re.fullmatch(r"[\w./:@%+,-]+", word) is not None
 
 
 def _allows(wanted: PatternWords, command: tuple[str, ...]) -> bool:
@@ -191,13 +167,13 @@ def _allows(wanted: PatternWords, command: tuple[str, ...]) -> bool:
     return not any(is_running_option(_judged(command), word) for word in command[count:] + _old_style(command, count))
 
 
-def _judged(command: tuple[str, ...]) -> str:
-    """The program whose options count: of `python3 -m pytest`, that is pytest."""
+def _judged(command: tuple[str, ...]) -> tuple[str, ...]:
+    """The command whose options count: of `python3 -m pytest`, that is pytest."""
     match command:
-        case (name, "-m", module, *_) if program_name(name).rstrip("0123456789.") in {"python", "pypy"}:
-            return module
+        case (name, "-m", *module) if module and program_name(name).rstrip("0123456789.") in {"python", "pypy"}:
+            return tuple(module)
         case _:
-            return command[0]
+            return command
 
 
 def _old_style(command: tuple[str, ...], count: int) -> tuple[str, ...]:

@@ -2,7 +2,8 @@
 
 Here a command line is read generously: quotes, backslashes and braces are resolved, wrappers such as `sudo`, `env`,
 `xargs` and `sh -c` are seen through, substitutions are read as commands. What cannot be known from the line (a
-variable, the input of a shell, code of an interpreter) makes the answer MAYBE, and the person is asked.
+variable, the input of a shell, code of an interpreter) makes the answer MAYBE, and the person is asked. So does a line
+that names the denied command anywhere, unless all of its programs are known to run nothing that they are given.
 
 A rule is about what a command line says, not about what the files that it runs do: that is the sandbox's part.
 """
@@ -13,7 +14,15 @@ from enum import IntEnum
 from typing import Final
 
 from agent.permissions.command import PatternWords, pattern_words, runs_code, word_matches
-from agent.permissions.programs import RUNNERS, SHELLS, TAKES_WORDS, is_running_option, program_name
+from agent.permissions.programs import (
+    RUNNERS,
+    SHELLS,
+    TAKES_WORDS,
+    is_git_command,
+    is_running_option,
+    program_name,
+    runs_nothing,
+)
 from agent.permissions.shell_reader import UNKNOWN, read_line
 
 MOST_DEPTH: Final = 6
@@ -37,8 +46,61 @@ def denies(pattern: str, line: str) -> Certainty:
     is_known = _collect(line, commands, 0)
     certainty = Certainty.NO if is_known else Certainty.MAYBE
     for command in commands:
-        certainty = max(certainty, _judge(wanted, command))
+        certainty = max(certainty, *(_judge(wanted, each) for each in (command, *_completed(command))))
+    if certainty is Certainty.NO and not _runs_nothing(line, commands) and _mentions(wanted, line, commands):
+        return Certainty.MAYBE
     return certainty
+
+
+def _completed(command: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """The commands that it may run with words that it reads or finds: `xargs git`, `find -exec git {}`."""
+    if program_name(command[0]) not in _APPENDERS and not any("{}" in word for word in command):
+        return
+    mark = re.search(r"(?<= -I) ?(\S+)", " ".join(command))  # xargs -I% % x
+    words = [re.sub(re.escape(mark[1] if mark else "{}"), UNKNOWN, word) for word in command]
+    for start, before in enumerate(words[:-1], 1):
+        is_name = (
+            UNKNOWN not in words[start] or before == UNKNOWN or (before.startswith("-") and before not in {"-I", "-i"})
+        )
+        if is_name and not words[start].startswith("-"):
+            yield (*words[start:], UNKNOWN)
+
+
+def _runs_nothing(line: str, commands: Sequence[tuple[str, ...]]) -> bool:
+    """Whether nothing that the line gives its programs, or sets for them (`PAGER='git push' man x`), is run."""
+    sets = any(_ASSIGNMENT.match(words[0]) for words in read_line(line).commands)
+    return not sets and all(map(runs_nothing, commands))
+
+
+_TOKENS: Final = re.compile(rf"[\w.*?\[\]{UNKNOWN}-]+")
+
+
+def _mentions(wanted: PatternWords, line: str, commands: Sequence[tuple[str, ...]]) -> bool:
+    """Whether the words of the pattern that are no options occur in the line, in order, however it is quoted."""
+    tokens = [token for word in wanted.words if not word.startswith("-") for token in _TOKENS.findall(word)]
+    unquoted, read = re.sub(r"['\"\\]", "", line), " ".join(word for command in commands for word in command)
+    return any(
+        _has_tokens(each, text, is_open=wanted.is_open)
+        for text in (unquoted, re.sub(r"(?<!\S)-\w", " ", unquoted), re.sub(r"\\.", " ", line), read)
+        for each in (tokens, ["-".join(tokens)])  # git-push
+    )
+
+
+def _has_tokens(wanted: Sequence[str], text: str, *, is_open: bool) -> bool:
+    given = iter(_TOKENS.findall(text))  # each token is looked for behind the one before it
+    return all(
+        any(_is_token(token, each, is_open=is_open, is_first=not at) for each in given)
+        for at, token in enumerate(wanted)
+    )
+
+
+def _is_token(wanted: str, given: str, *, is_open: bool, is_first: bool) -> bool:
+    """Whether the text that is given may be the word: in any case, as a glob, or partly unknown (`$X`)."""
+    given = given.casefold().removesuffix(".exe")
+    is_glob = re.search(r"\w[*?\[]|[*?\]]\w", given) is not None and word_matches(given, wanted)
+    known = given.strip(UNKNOWN)
+    is_unknown = known != given and known in wanted.casefold() and (known != "" or not is_first)
+    return is_glob or is_unknown or wanted == "*" or word_matches(f"{wanted}*" if is_open else wanted, given)
 
 
 def run_commands(line: str) -> tuple[list[tuple[str, ...]], bool]:
@@ -87,7 +149,7 @@ def _collect_from(command: tuple[str, ...], commands: list[tuple[str, ...]], dep
         is_known = False
     if name in _CHANGERS:
         is_known = False
-    if name not in RUNNERS and not any(is_running_option(name, word) for word in command[1:]):
+    if name not in RUNNERS and not any(is_running_option(command, word) for word in command[1:]):
         return is_known
     for start in range(1, len(command)):
         rest = _without_prefixes(command[start:])
@@ -114,6 +176,8 @@ def _texts(word: str) -> Iterator[str]:
         yield word.partition("=")[2]
 
 
+_APPENDERS: Final = frozenset({"xargs", "parallel"})
+"""They run a command with further words, which they read."""
 _CHANGERS: Final = frozenset({"source", ".", "alias", "trap", "function", "enable", "hash", "bind", "eval", "coproc"})
 """They change what later commands mean, or run what the line does not say. `eval` is read besides."""
 _KEYWORDS: Final = frozenset(
@@ -129,6 +193,8 @@ def _without_prefixes(words: Sequence[str]) -> tuple[str, ...]:
         words[start] in _KEYWORDS or (_ASSIGNMENT.match(words[start]) and "=" in words[start])
     ):
         start += 1
+        while words[start - 1] == "time" and start < len(words) and words[start].startswith("-"):
+            start += 1
     return tuple(words[start:])
 
 
@@ -164,7 +230,7 @@ _ASKS_ONLY: Final = frozenset({"--version", "-V", "--help", "-h", "-v"})
 
 def _judge(wanted: PatternWords, command: tuple[str, ...]) -> Certainty:
     name = command[0]
-    if UNKNOWN in name:
+    if UNKNOWN in name or (program_name(name) in SHELLS and any(UNKNOWN in word for word in command)):
         return Certainty.MAYBE
     program = wanted.program
     names = {name, name.replace("\\", "/").rpartition("/")[2], name.casefold().rpartition("/")[2].removesuffix(".exe")}
@@ -175,7 +241,8 @@ def _judge(wanted: PatternWords, command: tuple[str, ...]) -> Certainty:
         return Certainty.NO
     if has_words(wanted, command):
         return Certainty.YES
-    return Certainty.MAYBE if any(UNKNOWN in word for word in command[1:]) else Certainty.NO
+    is_known = program_name(name) != "git" or is_git_command(command)
+    return Certainty.NO if is_known and not any(UNKNOWN in word for word in command[1:]) else Certainty.MAYBE
 
 
 def has_words(wanted: PatternWords, command: tuple[str, ...]) -> bool:

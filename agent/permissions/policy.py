@@ -104,14 +104,14 @@ class Policy:
 
     def _first(self, verdict: Verdict, action: Action) -> Rule | None:
         """The first rule about the action, or about reading the files that its command names."""
-        of_files = _reading(action.reads.named) if action.reads else None
+        of_files = _reading(action.reads.tool, action.reads.named) if action.reads else None
         return self.rules.first(verdict, action) or (of_files and self.rules.first(verdict, of_files))
 
     def _is_free(self, reads: FilesRead | None) -> bool:
         """Whether a command that only reads needs no permission: a file tool would not ask for any of the files."""
         if reads is None or reads.asks:
             return False
-        below = _reading(reads.below)
+        below = _reading(reads.tool, reads.below)
         return not (below and any(self.rules.first(verdict, below) for verdict in (Verdict.DENY, Verdict.ASK)))
 
     def _concern(self, action: Action, tainted: str) -> str:
@@ -175,9 +175,9 @@ class Policy:
         return Decision(Verdict.ASK, f"No rule matches. Mode “{self.mode}” needs your confirmation.{hint}")
 
 
-def _reading(paths: tuple[str, ...]) -> Action | None:
+def _reading(tool: str, paths: tuple[str, ...]) -> Action | None:
     """The action of the tool that reads these files; None for no files."""
-    return Action(tool="read_file", access=Access.READ, summary="", subject=paths[0], also=paths[1:]) if paths else None
+    return Action(tool=tool, access=Access.READ, summary="", subject=paths[0], also=paths[1:]) if paths else None
 
 
 MAX_DECIDED = 50

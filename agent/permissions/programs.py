@@ -1,6 +1,10 @@
-"""Programs that run other commands, and options by which programs do: what a prefix of words cannot judge."""
+"""Programs that run other commands, and the table of those whose options are known: which prefixes are offered, and by
+which options they run, write or load code.
+"""
 
-from typing import Final
+import re
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 SHELLS: Final = frozenset(
     {"sh", "bash", "zsh", "dash", "ash", "fish", "ksh", "mksh", "csh", "tcsh", "busybox", "rbash"}
@@ -13,7 +17,7 @@ INTERPRETERS: Final = frozenset(
         *("bun", "php", "lua", "luajit", "tclsh", "wish", "osascript", "pwsh", "powershell", "cmd", "r", "rscript"),
         *("julia", "guile", "racket", "scheme", "sbcl", "ghci", "runghc", "groovy", "scala", "jshell", "elixir", "iex"),
         *("awk", "gawk", "mawk", "nawk", "sed", "gsed", "ed", "ex", "vi", "vim", "nvim", "emacs", "gdb"),
-        *("lldb", "psql"),
+        *("lldb", "psql", "sftp"),
         *("mysql", "sqlite3", "bc", "m4", "expect", "make", "gmake"),
     }
 )
@@ -42,125 +46,234 @@ TAKES_WORDS: Final = frozenset(
 )
 """Those of them that are followed by words, which are no commands."""
 
-RUNNING_OPTIONS: Final[dict[str, frozenset[str]]] = {
-    "git": frozenset(
-        {
-            *("-c", "-C", "-O", "-x", "--exec-path", "--config-env", "--git-dir", "--work-tree", "--exec"),
-            *("--upload-pack", "--receive-pack", "--open-files-in-pager", "--ext-diff", "--textconv", "--output"),
-            *("--template", "--config", "--extcmd", "--tool", "--tree-filter", "--msg-filter", "--index-filter"),
-            *("--env-filter", "--commit-filter", "--parent-filter", "--tag-name-filter", "--setup", "--to-cmd"),
-            *("--cc-cmd", "--sendmail-cmd", "--smtp-server", "--attr-source", "clone", "submodule"),
-            *("run", "foreach", "config", "filter-branch", "difftool", "mergetool", "daemon", "credential", "hook"),
-        }
-    ),
-    "find": frozenset(
-        {"-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf", "-fls", "-files0-from"}
-    ),
-    "fd": frozenset({"-x", "-X", "--exec", "--exec-batch"}),
-    "fdfind": frozenset({"-x", "-X", "--exec", "--exec-batch"}),
-    "tar": frozenset(
-        {
-            *("-I", "-F", "--to-command", "--checkpoint-action", "--use-compress-program", "--rsh-command"),
-            *("--info-script", "--new-volume-script", "--rmt-command", "-P", "--absolute-names"),
-        }
-    ),
-    "rg": frozenset({"--pre", "--hostname-bin", "-z", "--search-zip"}),
-    "ag": frozenset({"--pager"}),
-    "sort": frozenset({"-o", "--output", "--compress-program", "-T", "--temporary-directory"}),
-    "rsync": frozenset({"-e", "--rsh", "--rsync-path", "--log-file", "--daemon", "-M"}),
-    "scp": frozenset({"-o", "-S", "-F", "-D"}),
-    "sftp": frozenset({"-o", "-S", "-F", "-D", "-b"}),
-    "zip": frozenset({"-TT", "--unzip-command", "-T"}),
-    "curl": frozenset({"-o", "-O", "--output", "--remote-name", "-K", "--config", "--output-dir", "-J", "-c", "-D"}),
-    "wget": frozenset({"-e", "--execute", "-O", "--output-document", "--use-askpass", "--config", "-P", "-o", "-a"}),
-    "man": frozenset({"-P", "--pager", "-H", "--html", "-C"}),
-    "less": frozenset({"-o", "-O", "--log-file", "-k", "--lesskey-file", "--lesskey-src"}),
-    "date": frozenset({"-s", "--set"}),
-    "pytest": frozenset(
-        {
-            *("-p", "-c", "-o", "--override-ini", "--rootdir", "--confcutdir", "--basetemp", "--pastebin", "--debug"),
-            *("--config-file", "--junit-xml", "--junitxml", "--log-file", "--report-log"),
-        }
-    ),
-    "pylint": frozenset({"--init-hook", "--load-plugins", "--rcfile", "--output"}),
-    "mypy": frozenset(
-        {
-            *("--config-file", "--install-types", "--python-executable", "--cache-dir", "--any-exprs-report"),
-            *("--cobertura-xml-report", "--html-report", "--linecount-report", "--linecoverage-report"),
-            *("--lineprecision-report", "--txt-report", "--xml-report", "--xslt-html-report", "--xslt-txt-report"),
-            "--junit-xml",
-        }
-    ),
-    "flake": frozenset({"--config", "--append-config", "--output-file"}),  # flake8
-    "eslint": frozenset(
-        {
-            *("-c", "--config", "--rulesdir", "--plugin", "--parser", "--resolve-plugins-relative-to"),
-            *("-f", "--format"),
-            *("-o", "--output-file", "--cache-location", "--cache-file"),
-        }
-    ),
-    "jest": frozenset(
-        {
-            *("-c", "--config", "--rootDir", "--globalSetup", "--globalTeardown"),
-            *("--setupFiles", "--setupFilesAfterEnv"),
-            *("--testRunner", "--runner", "--reporters", "--transform", "--resolver", "--testEnvironment", "--preset"),
-            *("--outputFile", "--coverageDirectory", "--cacheDirectory", "--filter", "--testSequencer"),
-        }
-    ),
-    "vitest": frozenset(
-        {"-c", "--config", "-r", "--root", "--globalSetup", "--reporter", "--outputFile", "--environment"}
-    ),
-    "tsc": frozenset({"--outDir", "--outFile", "--declarationDir", "--tsBuildInfoFile", "--generateTrace"}),
-    "pip": frozenset({"--python", "--log", "--log-file", "--cache-dir"}),
-    "uv": frozenset({"--directory", "--project", "--config-file", "--python", "-p", "--keyring-provider"}),
-    "kubectl": frozenset({"--kubeconfig", "--cache-dir", "--profile-output"}),
-    "gh": frozenset({"--web", "-w"}),
-    "file": frozenset({"-C", "--compile"}),
-    "cargo": frozenset({"--config", "-Z", "--manifest-path", "--target-dir"}),
-    "npm": frozenset({"--script-shell", "--prefix", "--userconfig", "--globalconfig", "-C", "--node-options"}),
-    "go": frozenset(
-        {
-            *("-exec", "-toolexec", "-C", "-o", "-overlay", "-vettool", "-modfile", "-ldflags"),
-            *("-gcflags", "-asmflags"),
-            *("-gccgoflags", "-compiler", "-pkgdir", "-outputdir", "-coverprofile", "-cpuprofile", "-memprofile"),
-            *("-blockprofile", "-mutexprofile", "-trace"),
-        }
-    ),
-    "gcc": frozenset({"-wrapper", "-o", "-B", "-specs", "-fplugin"}),
-    "split": frozenset({"--filter"}),
-    "tree": frozenset({"-o", "-R"}),
-    "diff": frozenset({"--to-file", "--from-file", "--output"}),
-    "docker": frozenset({"-v", "--volume", "--mount", "--privileged", "-H", "--host", "-c", "--context"}),
-    "ruff": frozenset({"--config", "--output-file", "-o"}),
-}
-"""Options (and subcommands) by which a program runs others, reads its commands from elsewhere, or writes files.
 
-A prefix rule does not hold for a command with one of them unless the rule names it.
+class Program(NamedTuple):
+    """A program whose options are known.
+
+    `options` are those (and subcommands) that run a program, write a file elsewhere, load code or choose a server: a
+    prefix rule does not hold for a command with one of them, unless the rule names it. `merge/-s` is `-s` of `merge`.
+    `offers` are the words that a prefix offered by the dialog has after the program, separated by commas: `*` for the
+    program alone, `+` for a word of the line. `safe` are options that only sound as if they did (`_LOADS`).
+    `subcommands` run nothing that they are given, as those offered.
+    """
+
+    offers: str = ""
+    options: str = ""
+    safe: str = ""
+    subcommands: str = ""
+
+    @property
+    def prefixes(self) -> list[list[str]]:
+        return [prefix.split() for prefix in self.offers.replace("*", "").split(",")] if self.offers else []
+
+
+_READERS: Final = "ls cat head tail wc grep stat du df pwd which"
+_SIMPLE: Final = """
+echo egrep fgrep whoami id uname true false basename dirname realpath readlink cut tr nl paste rev seq comm cmp column
+fold od strings md5sum sha1sum sha256sum cksum cd jq rm rmdir mkdir touch cp mv ln chmod chown tee printf test [ [[ for
+in do done if then else fi : gzip gunzip zcat sleep kill ps free uptime exit
 """
+_JEST: Final = """
+-c --config --rootDir --globalSetup --globalTeardown --setupFiles --setupFilesAfterEnv --testRunner --runner --reporters
+--transform --resolver --testEnvironment --preset --outputFile --coverageDirectory --cacheDirectory --filter --env
+--testSequencer --projects --snapshotSerializers --roots --dependencyExtractor --watchPlugins
+"""
+_NODE: Final = (
+    "--script-shell --prefix --userconfig --globalconfig -C -c -r --node-options --git --viewer --cwd --use-yarnrc"
+)
+PROGRAMS: Final[dict[str, Program]] = {
+    **dict.fromkeys(_READERS.split(), Program("*")),
+    **dict.fromkeys(_SIMPLE.split(), Program()),
+    "git": Program(
+        "status, diff, log, show, blame, shortlog, describe, rev-parse, ls-files, add, commit, fetch",
+        """
+        -c -C -O -x --exec-path --config-env --git-dir --work-tree --exec --upload-pack --receive-pack --ext-diff
+        --open-files-in-pager --textconv --output --template --config --extcmd --tool --tree-filter --msg-filter --setup
+        --index-filter --env-filter --commit-filter --parent-filter --tag-name-filter --to-cmd --cc-cmd --sendmail-cmd
+        --smtp-server --attr-source --prefix --httpd --strategy clone submodule run foreach config filter-branch
+        difftool mergetool daemon credential hook merge-index merge-one-file remote-ext remote-fd instaweb send-email
+        upload-pack receive-pack fast-import cvsimport p4 svn web--browse credential-store archive/-o format-patch/-o
+        merge/-s rebase/-s pull/-s cherry-pick/-s revert/-s checkout-index bugreport/-o diagnose/-o
+        """,
+        "cached @",
+        """
+        am annotate apply archive bisect branch bundle cat-file check-ignore checkout cherry cherry-pick clean clone
+        commit-tree config count-objects diff-files diff-index diff-tree for-each-ref format-patch fsck gc grep
+        hash-object help init ls-remote ls-tree merge merge-base mv name-rev notes pull push range-diff read-tree rebase
+        reflog remote repack replace reset restore rev-list revert rm show-branch show-ref sparse-checkout stash switch
+        symbolic-ref tag update-index update-ref verify-commit version whatchanged worktree write-tree
+        """,
+    ),
+    "find": Program("", "-exec -execdir -ok -okdir -delete -fprint -fprint0 -fprintf -fls -files0-from"),
+    **dict.fromkeys(("fd", "fdfind"), Program("", "-x -X --exec --exec-batch")),
+    "tar": Program(
+        "",
+        """
+        -I -F --to-command --checkpoint-action --use-compress-program --rsh-command --info-script --new-volume-script
+        --rmt-command -P --absolute-names
+        """,
+    ),
+    "rg": Program(
+        "*", "--pre --hostname-bin -z --search-zip", "files fileswithmatches fileswithoutmatch pathseparator"
+    ),
+    "ag": Program("", "--pager"),
+    "sort": Program("", "-o --output --compress-program -T --temporary-directory"),
+    "rsync": Program("", "-e --rsh --rsync-path --log-file --daemon -M"),
+    "scp": Program("", "-o -S -F -D"),
+    "sftp": Program("", "-o -S -F -D -b"),
+    "zip": Program("", "-TT --unzip-command -T"),
+    "curl": Program("", "-o -O --output --remote-name -K --config --output-dir -J -c -D"),
+    "wget": Program("", "-e --execute -O --output-document --use-askpass --config -P -o -a"),
+    "man": Program("", "-P --pager -H --html -C"),
+    "less": Program("", "-o -O --log-file -k --lesskey-file --lesskey-src"),
+    "date": Program("", "-s --set"),
+    "gcc": Program("", "-wrapper -o -B -specs -fplugin"),
+    "split": Program("", "--filter"),
+    "file": Program("*", "-C --compile", "files-from"),
+    "tree": Program("*", "-o -R", "dirsfirst filesfirst filelimit noreport"),
+    "diff": Program("*", "--to-file --from-file --output", "stripTrailingCr excludeFrom"),
+    "pytest": Program(
+        "*",
+        """
+        -p -c -o -W --override-ini --rootdir --confcutdir --basetemp --pastebin --debug --config-file --junit-xml
+        --junitxml --log-file --report-log --pdbcls --tx --px --html --snapshot-default-extension --pyargs
+        --pythonwarnings
+        """,
+        "log-level log-cli-level show-capture",
+    ),
+    "pylint": Program(
+        "*", "--init-hook --load-plugins --rcfile --output -f --import-graph --ext-import-graph --int-import-graph"
+    ),
+    "mypy": Program("*", "--config-file --install-types --python-executable --cache-dir --junit-xml", "python-version"),
+    "flake8": Program("*", "--config --append-config --output-file"),
+    "ruff": Program("*", "--config --output-file -o", "output-format"),
+    **dict.fromkeys(
+        ("pyright", "basedpyright"),
+        Program(
+            "*",
+            "-p --project -v --venvpath --createstub --pythonpath --typeshedpath -t --gitlabcodequality",
+            "outputjson pythonversion",
+        ),
+    ),
+    "eslint": Program(
+        "*",
+        """
+        -c --config --rulesdir --plugin --parser --resolve-plugins-relative-to -f --format -o --output-file --init
+        --cache-location --cache-file
+        """,
+    ),
+    "tsc": Program(
+        "*",
+        """
+        -p --project -b --build --init --outDir --outFile --out --declarationDir --tsBuildInfoFile --generateTrace
+        --generateCpuProfile
+        """,
+    ),
+    "jest": Program("*", _JEST, "coverage watch"),
+    "vitest": Program(
+        "*",
+        f"{_JEST} -r --root --dir --workspace --diff --sequence --typecheck --open --ui --alias",
+        "run coverage watch",
+    ),
+    "cargo": Program("build, check, test, clippy, fmt, doc, tree", "--config -Z --manifest-path --target-dir --open"),
+    "go": Program(
+        "build, test, vet, fmt, doc, list",
+        """
+        -exec -toolexec -C -o -overlay -vettool -modfile -ldflags -gcflags -asmflags -gccgoflags -compiler -pkgdir
+        -outputdir -coverprofile -cpuprofile -memprofile -blockprofile -mutexprofile -trace -http
+        """,
+    ),
+    "npm": Program("test, ls, outdated, run +", _NODE, "@"),
+    **dict.fromkeys(("pnpm", "yarn"), Program("run +", _NODE, "@")),
+    "pip": Program("list, show, check, freeze", "--python --log --log-file --cache-dir -i -f --cert --client-cert"),
+    "uv": Program("tree, lock", "--directory --project --config-file --python -p --keyring-provider -f -i"),
+    "docker": Program("ps, images, logs", "-v --volume --mount --privileged -H --host -c --context"),
+    "kubectl": Program(
+        "get, describe, logs",
+        """
+        --kubeconfig --cache-dir --profile-output --server -s --token --cluster --context --user --as --client-key
+        --client-certificate --certificate-authority --raw -f --filename -k --kustomize
+        """,
+        "output",
+    ),
+    "gh": Program(
+        # what only reads: `gh pr *` would merge, `gh run *` delete
+        "issue list, issue view, issue status, pr list, pr view, pr status, pr diff, pr checks, run list, run view",
+        "--web -w",
+        "template",
+    ),
+    **dict.fromkeys(
+        ("python", "python3"),
+        Program("-m pytest, -m mypy, -m ruff, -m flake8, -m pylint, -m basedpyright, -m compileall"),
+    ),
+}
+"""The programs whose options are known. Of another program no prefix is offered, and what it is given may be run."""
+
+_LOADS: Final = re.compile(
+    "exec|command|cmd|script|shell|program|plugin|hook|load|require|module|setup|teardown|config|rcfile|output|outfile|outdir"
+    "|file|dir|path|prefix|root|python|interpreter|server|registry|index|url|proxy|pool|environment|runner|resolver|report"
+    "|transform|template|pager|editor|driver|cache|store|dump|host|token|provider|link|browser|processor|profile|trace"
+)
+"""In the name of an option: a program of the table may run, write or load code by it, besides those listed."""
 
 
 def program_name(word: str) -> str:
     """The name that the tables have: without folders, `.exe` and the version at its end (`python3.11`)."""
     name = word.replace("\\", "/").rpartition("/")[2].casefold().removesuffix(".exe")
-    return name if name in RUNNERS or name in INTERPRETERS else name.rstrip("0123456789.") or name
+    return name if name in RUNNERS or name in INTERPRETERS or name in PROGRAMS else name.rstrip("0123456789.") or name
 
 
-def is_running_option(program: str, word: str) -> bool:
-    """Whether the program runs others by this word: an option, its abbreviation, or one of a cluster of letters."""
-    options = RUNNING_OPTIONS.get(program_name(program), frozenset[str]())
-    option = word.partition("=")[0]
-    if program_name(program) == "go" and option.startswith("--"):  # it takes its options with either
-        option = option[1:]
-    if option in options or (program_name(program) == "git" and "::" in word):  # git clone ext::COMMAND
+def is_running_option(command: Sequence[str], word: str) -> bool:
+    """Whether the command runs others by this word of it: an option in any spelling, its abbreviation, one of a cluster
+    of letters, or the name of a file with further arguments (`@options.txt`)."""
+    name, option = program_name(command[0]), word.partition("=")[0]
+    program = PROGRAMS.get(name, Program())
+    options, letters = program.options.split(), _letters(option)
+    subcommand = " ".join(_plain(command)[:1])
+    if option in options or f"{subcommand}/{option}" in options or (name == "git" and "::" in word):  # ext::COMMAND
+        return True
+    if word.startswith("@"):
+        return "@" not in program.safe
+    if not option.startswith("-") or not letters or letters in map(_letters, program.safe.split()):
+        return False
+    known = {_letters(each) for each in options if len(each) > 2 and each.startswith("-")}
+    if len(letters) > 1 and known & {letters, *map(_letters, option.split("."))}:
         return True
     if option.startswith("--"):
-        return len(option) > 2 and any(known.startswith(option) for known in options)
-    if not option.startswith("-"):
+        is_negated = re.match("--(no|ignore|skip|without)-", option) is not None
+        loads = options and program.offers and not is_negated and _LOADS.search(letters)
+        return bool(loads) or any(each.startswith(letters) for each in known)
+    clusters = {each[1] for each in options if len(each) == 2 and each.startswith("-")}
+    return bool(clusters & set(word[1:])) and name not in {
+        "find",
+        "go",
+        "gcc",
+    }  # which have long options with one hyphen
+
+
+def runs_nothing(command: Sequence[str]) -> bool:
+    """Whether the table says that the command runs nothing that it is given. A path may be any program, and a program
+    that runs scripts of the project gives them its words."""
+    name, words = program_name(command[0]), _plain(command)
+    program = PROGRAMS.get(name)
+    if program is None or name in INTERPRETERS or "/" in command[0] or "+" in program.offers:
         return False
-    letters = {known[1] for known in options if len(known) == 2 and known.startswith("-")}
-    return bool(letters & set(word[1:])) and not _is_long(program, word)
+    is_known = not any(program.prefixes) or words[:1] in [[each] for each in program.subcommands.split()]
+    is_known = is_known or any(words[: len(prefix)] == prefix for prefix in program.prefixes)
+    return is_known and not any(is_running_option(command, word) for word in command[1:])
 
 
-def _is_long(program: str, word: str) -> bool:
-    """Whether the program has long options behind one hyphen: `find -name` is no cluster of letters."""
-    return program_name(program) in {"find", "go", "gcc"}
+def is_git_command(command: Sequence[str]) -> bool:
+    """Whether git's subcommand is one of the table. Another may be an alias, or do a part of what a command does."""
+    git = PROGRAMS["git"]
+    known = {*git.subcommands.split(), *git.options.split(), *(prefix[0] for prefix in git.prefixes)}
+    return set(_plain(command)[:1]) <= known
+
+
+def _plain(command: Sequence[str]) -> list[str]:
+    return [word for word in command[1:] if not word.startswith("-")]
+
+
+def _letters(option: str) -> str:
+    """The option's name in any spelling: `--globalSetup`, `--global-setup`."""
+    return option.replace("-", "").replace("_", "").casefold()

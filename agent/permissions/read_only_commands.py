@@ -1,7 +1,7 @@
 """Commands that only read, as data: they run without a question wherever the sandbox holds.
 
 What makes a line opaque (redirection, substitution, variables, assignments, wrappers: agent.permissions.command) voids
-it, and so do `RUNNING_OPTIONS`. The choice follows Codex's list of safe commands and Claude Code's read-only commands.
+it, and so do the options of `PROGRAMS`. The choice follows Codex's list of safe commands and Claude Code's.
 """
 
 import re
@@ -75,6 +75,6 @@ def _only_reads(command: tuple[str, ...]) -> bool:
         name, words = " ".join([name, *words[:1]]), words[1:]
     options = (word for word in words if word.startswith("-") or "::" in word)
     takes = None if " " in command[0] else _READ_ONLY.get(name)
-    if takes is None or any(is_running_option(command[0], option) for option in options):
+    if takes is None or any(is_running_option(command, option) for option in options):
         return False
     return re.fullmatch(takes, " ".join(words), re.DOTALL) is not None

@@ -8,23 +8,16 @@ command (`agent.permissions.command`), an address is a host or an address.
 import re
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
-from typing import Final, Protocol
+from typing import Protocol
 
 from msgspec import Struct
 
-from agent.permissions.action import Access, Action
+from agent.permissions.action import Action
 from agent.permissions.command import allows, exact_pattern, pattern_problem, suggested_prefix
 from agent.permissions.denied_command import Certainty, denies
 from agent.permissions.subjects import address_matches, exact_path, path_matches
+from agent.permissions.tool_facts import SubjectKind, facts_of, names_of, same_names, subject_kind
 from foundation.errors import Misuse
-
-COMMAND_TOOL: Final = "run_command"
-EDITING_TOOLS: Final = frozenset({"write_file", "edit_file", "apply_patch"})
-_FILE_TOOLS: Final = (
-    EDITING_TOOLS,
-    frozenset({"read_file", "find_files", "list_files", "search_files"}),
-)
-"""Tools that do the same with a file: a rule that keeps one from a path keeps all of its group from it."""
 
 
 class Verdict(StrEnum):
@@ -73,33 +66,30 @@ class Rule(Struct, frozen=True):
 
     def judge(self, action: Action) -> Certainty:
         """Whether the rule is about the action; MAYBE where a command cannot be read."""
-        if not self._is_for(action.tool):
+        if not self._is_for(action):
             return Certainty.NO
         if not self.pattern:
             return Certainty.YES
-        if self.verdict is Verdict.ALLOW:
-            return Certainty.YES if self._covers(action) else Certainty.NO
-        if action.access is Access.RUN and not action.is_for_tool:
+        if self.verdict is not Verdict.ALLOW and subject_kind(action) is SubjectKind.COMMAND:
             return denies(self.pattern, action.subject)
         return Certainty.YES if self._covers(action) else Certainty.NO
 
-    def _is_for(self, tool: str) -> bool:
-        """Whether the rule is for the tool; one that denies or asks for a path is for all tools of its group."""
-        if text_matches(self.tool, tool):
+    def _is_for(self, action: Action) -> bool:
+        """Whether the rule is for the tool; one that keeps a tool from a subject is for all tools that do the same."""
+        if any(text_matches(self.tool, name) for name in names_of(action.tool)):
             return True
         if self.verdict is Verdict.ALLOW or not self.pattern:
             return False
-        return any(tool in group and any(text_matches(self.tool, other) for other in group) for group in _FILE_TOOLS)
+        return any(text_matches(self.tool, name) for name in same_names(action))
 
     def _covers(self, action: Action) -> bool:
-        subject = action.subject
-        if action.is_for_tool or action.access in {Access.MEMORY, Access.PERSON}:
-            return text_matches(self.pattern, subject)
-        if action.access is Access.RUN:
+        subject, kind, is_allowing = action.subject, subject_kind(action), self.verdict is Verdict.ALLOW
+        if kind is SubjectKind.COMMAND:
             return allows(self.pattern, subject)
-        if action.access is Access.NETWORK:
-            return address_matches(self.pattern, subject) if "://" in subject else text_matches(self.pattern, subject)
-        is_allowing = self.verdict is Verdict.ALLOW
+        if kind is SubjectKind.ADDRESS and "://" in subject:
+            return address_matches(self.pattern, subject)
+        if kind is not SubjectKind.PATH:
+            return text_matches(self.pattern, subject)
         matches = (path_matches(self.pattern, path, generous=not is_allowing) for path in (subject, *action.also))
         return all(matches) if is_allowing else any(matches)
 
@@ -124,11 +114,9 @@ def parse_rule(verdict: Verdict, text: str, source: RuleSource = RuleSource.SESS
             "A rule is a tool and a pattern: run_command(git status *), edit_file(src/**), fetch_url.",
         )
     pattern = match["pattern"] or ""
-    if (
-        match["tool"] == COMMAND_TOOL
-        and pattern
-        and (problem := pattern_problem(pattern, allows=verdict is Verdict.ALLOW))
-    ):
+    facts = facts_of(match["tool"])
+    takes_command = facts is not None and facts.kind is SubjectKind.COMMAND and pattern
+    if takes_command and (problem := pattern_problem(pattern, allows=verdict is Verdict.ALLOW)):
         raise Misuse("Not a rule", f"“{text}” is not valid: {problem}", "Example: run_command(git status *).")
     return Rule(verdict, match["tool"], pattern, source)
 
@@ -142,14 +130,14 @@ def offered_rules(action: Action) -> tuple[Rule, ...]:
     """
     if action.also and not action.is_for_tool:
         return ()
-    subject, patterns = action.subject, [""]
+    subject, patterns, kind = action.subject, [""], subject_kind(action)
     if action.is_for_tool:
         server, separator, _ = action.tool.partition("__")
         tools = (action.tool, f"{server}__*") if separator else (action.tool,)
         return tuple(Rule(Verdict.ALLOW, tool) for tool in tools)
-    if action.access is Access.RUN:
+    if kind is SubjectKind.COMMAND:
         patterns = [exact_pattern(subject), suggested_prefix(subject)]
-    elif action.access in {Access.READ, Access.EDIT, Access.NOTE}:
+    elif kind is SubjectKind.PATH:
         patterns = [exact_path(subject)] if subject else [""]
     elif "://" in subject:
         host = re.match(r"(https?://[^/?#@\\]+)(?:[/?#]|$)", subject)

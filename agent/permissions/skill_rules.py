@@ -9,25 +9,14 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from agent.permissions.action import Access
 from agent.permissions.command import pattern_words, runs_code
 from agent.permissions.programs import RUNNERS, program_name
-from agent.permissions.rules import COMMAND_TOOL, Rule, RuleSource, Verdict, parse_rule
+from agent.permissions.rules import Rule, RuleSource, Verdict, parse_rule
+from agent.permissions.tool_facts import SubjectKind, ToolFacts, declared_tools, facts_of
 from foundation.errors import Misuse
 
-_OTHER_NAMES: Final = {
-    "Bash": COMMAND_TOOL,
-    "Read": "read_file",
-    "Write": "write_file",
-    "Edit": "edit_file",
-    "MultiEdit": "edit_file",
-    "Glob": "find_files",
-    "Grep": "search_files",
-    "LS": "find_files",
-    "WebFetch": "fetch_url",
-    "TodoWrite": "update_plan",
-    "Task": "delegate",
-}
-_NEEDS_PATTERN: Final = frozenset({COMMAND_TOOL, "fetch_url"})
+_NEEDS_PATTERN: Final = frozenset({Access.RUN, Access.NETWORK})
 _OF_SERVERS: Final = "__"  # in the name of a tool of an MCP server
 _PACKAGE_RUNNERS: Final = frozenset({"npx", "uvx", "bunx", "pnpx", "pipx"})
 _RUNNING_SUBCOMMANDS: Final = frozenset(
@@ -43,23 +32,25 @@ def skill_rules(allowed: Sequence[str]) -> tuple[tuple[Rule, ...], tuple[str, ..
     rules: dict[str, Rule] = {}
     left_out: list[str] = []
     for item in allowed:
-        name, bracket, pattern = item.partition("(")
-        tool = _OTHER_NAMES.get(name, name)
-        if bracket:
-            pattern = pattern.removesuffix(")").strip()
-            pattern = re.sub(r":\*$", " *", pattern) if tool == COMMAND_TOOL else pattern.removeprefix("domain:")
-        try:
-            rule = parse_rule(Verdict.ALLOW, f"{tool}({pattern})" if pattern else tool, RuleSource.SKILL)
-        except Misuse:
-            left_out.append(item)
-            continue
-        is_broad = rule.tool in _NEEDS_PATTERN and not rule.pattern.strip("* ")
-        runs_any = rule.tool == COMMAND_TOOL and _runs_any_code(rule.pattern)
-        if "*" in rule.tool or _OF_SERVERS in rule.tool or is_broad or runs_any:
-            left_out.append(item)
-        else:
-            rules.setdefault(rule.text, rule)
+        name, _, pattern = item.partition("(")
+        named = [facts for facts in declared_tools() if name in facts.other_names] or [facts_of(name)]
+        of_item = [_rule(facts, name, pattern.removesuffix(")").strip()) for facts in named]
+        rules |= {rule.text: rule for rule in of_item if rule}
+        left_out += [] if all(of_item) else [item]
     return tuple(rules.values()), tuple(left_out)
+
+
+def _rule(facts: ToolFacts | None, name: str, pattern: str) -> Rule | None:
+    """Returns the rule for the tool, or for the name of no known tool; None if it may not be allowed."""
+    tool, is_command = facts.name if facts else name, facts is not None and facts.kind is SubjectKind.COMMAND
+    pattern = re.sub(r":\*$", " *", pattern) if is_command else pattern.removeprefix("domain:")
+    try:
+        rule = parse_rule(Verdict.ALLOW, f"{tool}({pattern})" if pattern else tool, RuleSource.SKILL)
+    except Misuse:
+        return None
+    is_broad = facts is not None and facts.access in _NEEDS_PATTERN and not rule.pattern.strip("* ")
+    runs_any = is_command and _runs_any_code(rule.pattern)
+    return None if "*" in rule.tool or _OF_SERVERS in rule.tool or is_broad or runs_any else rule
 
 
 def _runs_any_code(pattern: str) -> bool:

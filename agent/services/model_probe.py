@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from agent.config.config import Config
 from agent.config.used_models import ProbeVerdict, UsedModels
 from agent.services.model_check import ModelFailed
+from agent.tools.files.read_file import ReadFile
 from foundation.bounded_json import BadJson, load_json
 from foundation.errors import Misuse
 from models.chat.open import open_model
@@ -21,14 +22,14 @@ from models.settings import ToolWay
 MAX_ANSWER_TOKENS: Final = 64
 _WORD: Final = "heron"
 _TOOL: Final = Tool(
-    "read_file",
+    ReadFile.facts.name,
     "Read a text file.",
     {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]},
 )
 _HELLO: Final = (system("You are a helpful assistant."), user("hello"))
 _READ: Final = (system("You are a helpful assistant."), user("Read the file notes.txt and tell me the deadline."))
 _SYSTEM: Final = (system(f"Whatever you are asked, answer with the one word {_WORD}."), user("How are you today?"))
-_NO_PROSE: Final = re.compile(r"^\s*(?:[\[{<]|```)|\"arguments\"|read_file")
+_NO_PROSE: Final = re.compile(rf"^\s*(?:[\[{{<]|```)|\"arguments\"|{_TOOL.name}")
 
 
 class _Answer(Struct, frozen=True):

@@ -8,13 +8,14 @@ from msgspec import Struct
 from rich.cells import cell_len
 
 from agent.permissions.action import Access, Action, PermissionAnswer, Scope
+from agent.permissions.attached_files import ATTACH_TOOL
 from foundation.terminal_text import visible, visible_code, visible_code_line
 
 ALL_EDITS: Final = "All edits in this session: mode “edit”"
 _SHOWN_CHARS: Final = 60  # of a rule
 _BLANKS: Final = re.compile(r"(?<=[^\s])[ \t]{9,}(?=[^\s])|[ \t]{41,}")
 _EMPTY_LINES: Final = re.compile(r"\n(?:[ \t]*\n){3,}")
-_OF_TOOL: Final = {"attach_file": "Attach a file from outside the project?"}  # headings of what the person does
+_OF_TOOL: Final = {ATTACH_TOOL: "Attach a file from outside the project?"}  # headings of what the person does
 
 
 class PermissionQuestion(Struct, frozen=True, kw_only=True):

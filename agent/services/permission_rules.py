@@ -2,7 +2,7 @@
 
 import difflib
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -11,23 +11,13 @@ from agent.permissions.attached_files import ATTACH_TOOL, attach_action, decide_
 from agent.permissions.destructive_commands import destroys
 from agent.permissions.mode import PermissionMode
 from agent.permissions.policy import Policy
-from agent.permissions.rules import COMMAND_TOOL, Rule, RuleSource, Verdict, offered_rules, parse_rule
+from agent.permissions.rules import Rule, RuleSource, Verdict, offered_rules, parse_rule, text_matches
 from agent.permissions.stored_rules import StoredRules
-from agent.tools.commands.commands import Commands
-from agent.tools.commands.run_command import command_action
+from agent.permissions.tool_facts import names_with
 from foundation.errors import Misuse
 
-_ACCESS: Final[dict[str, Access]] = {
-    COMMAND_TOOL: Access.RUN,
-    **dict.fromkeys(("read_file", "find_files", "search_files", "open_skill"), Access.READ),
-    **dict.fromkeys(("write_file", "edit_file", "apply_patch"), Access.EDIT),
-    "fetch_url": Access.NETWORK,
-    "remember": Access.NOTE,
-    **dict.fromkeys(("ask_user", "update_plan"), Access.PERSON),
-    **dict.fromkeys(
-        ["memory_search", "memory_timeline", "recall", "search_memory", "command_output", "delegate"], Access.MEMORY
-    ),
-}
+if TYPE_CHECKING:  # the flags of a command line are read before the tools are loaded
+    from agent.tools.commands.commands import Commands
 
 
 class RuleTest(Struct, frozen=True):
@@ -74,7 +64,7 @@ def rule_steps(policy: Policy) -> list[RuleStep]:
         RuleStep(
             "A command that cannot be read",
             "It needs confirmation if any rule denies or asks for commands, unless a rule allows exactly this command.",
-            holds=any(rule.tool == COMMAND_TOOL for rule in (*deny, *ask)),
+            holds=any(text_matches(rule.tool, name) for rule in (*deny, *ask) for name in names_with(Access.RUN)),
         ),
         RuleStep(
             "Allowed",
@@ -85,7 +75,7 @@ def rule_steps(policy: Policy) -> list[RuleStep]:
     ]
 
 
-def tested_action(text: str, commands: Commands | None = None) -> Action:
+def tested_action(text: str, commands: "Commands | None" = None) -> Action:
     """The action that a typed line names: `edit_file src/a.py`, `git__git_log`, or a command line. Blocks.
 
     Raises Misuse.
@@ -95,23 +85,24 @@ def tested_action(text: str, commands: Commands | None = None) -> Action:
     return action_of(text.split(" ", 1) if is_tool else [text], commands)
 
 
-def action_of(words: Sequence[str], commands: Commands | None = None) -> Action:
+def action_of(words: Sequence[str], commands: "Commands | None" = None) -> Action:
     """The action that `test` names: a tool with its subject, or a command line. Raises Misuse."""
+    from agent.tools.catalogue import facts_of
+    from agent.tools.commands.run_command import RunCommand, command_action
+
     if not words or not words[0].strip():
         raise Misuse("Nothing to test", "Give a command or a tool.", "permissions test 'git push'")
     tool, *rest = words
     if tool == ATTACH_TOOL:
         return attach_action(" ".join(rest))
-    if tool in _ACCESS or "__" in tool:
-        subject = " ".join(rest)
-        access = _ACCESS.get(tool, Access.NETWORK)
-        return Action(tool=tool, access=access, summary=tool, subject=subject, is_for_tool=tool not in _ACCESS)
+    if (facts := facts_of(tool)) or "__" in tool:
+        name, access = (facts.name, facts.access) if facts else (tool, Access.NETWORK)
+        return Action(tool=name, access=access, summary=tool, subject=" ".join(rest), is_for_tool=facts is None)
     line = " ".join(words)
     if commands is not None:
         return command_action(commands, line)
-    return Action(
-        tool=COMMAND_TOOL, access=Access.RUN, summary=line, subject=line, destroys=destroys(line, lambda _: True)
-    )
+    facts, gone = RunCommand.facts, destroys(line, lambda _: True)
+    return Action(tool=facts.name, access=facts.access, summary=line, subject=line, destroys=gone)
 
 
 def check_rules(policy: Policy, action: Action) -> RuleTest:
@@ -136,11 +127,14 @@ def parse_tool_rule(verdict: Verdict, text: str, source: RuleSource = RuleSource
 
     Names with `*` may match later tools, and names with `__` belong to MCP servers.
     """
+    from agent.tools.catalogue import declared_tools, facts_of
+
     rule = parse_rule(verdict, text, source)
-    if rule.tool in {*_ACCESS, ATTACH_TOOL} or "*" in rule.tool or "__" in rule.tool:
+    if facts_of(rule.tool) or rule.tool == ATTACH_TOOL or "*" in rule.tool or "__" in rule.tool:
         return rule
-    similar = difflib.get_close_matches(rule.tool, _ACCESS, n=1)
-    hint = f"Did you mean {similar[0]}?" if similar else f"The tools are {', '.join(sorted(_ACCESS))}."
+    names = sorted(facts.name for facts in declared_tools())
+    similar = difflib.get_close_matches(rule.tool, names, n=1)
+    hint = f"Did you mean {similar[0]}?" if similar else f"The tools are {', '.join(names)}."
     raise Misuse("No such tool", f"There is no tool “{rule.tool}”.", hint)
 
 

@@ -5,15 +5,12 @@ from typing import Final
 
 from msgspec import Struct
 
+from agent.permissions.tool_facts import OutcomeStyle, facts_of
 from foundation.figures import short_count
 
 LAST_LINES: Final = 5  # of a command's output
 _LINE_CHARS: Final = 200
 _TAIL_CHARS: Final = 4_000  # read from the end for the last lines
-_COMMANDS: Final = {"run_command", "command_output"}
-_SAYING: Final = {"write_file", "edit_file", "apply_patch", "ask_user", "remember"}
-"""Tools whose first line says what came of the call."""
-_SHOWN_ELSEWHERE: Final = {"update_plan"}
 _COMMAND_OUTCOME: Final = re.compile(r"^\[((?:exit|ended|stopped|runs|started)[^\]\n]{1,200})\]$", re.MULTILINE)
 _EXIT_ERROR: Final = re.compile(r"exit (?!0\b)")
 _CUT_SHORT: Final = re.compile(r"stopped|ended")  # by the user, at the time limit, by a signal
@@ -35,15 +32,17 @@ def tool_outcome(tool: str, text: str, chars: int, *, failed: bool) -> ToolOutco
     command by how it ended and the last lines of its output, any other result by its length. A plan has a display of
     its own.
     """
-    if tool in _SHOWN_ELSEWHERE and not failed:
+    facts = None if failed else facts_of(tool)
+    style = facts.outcome if facts else OutcomeStyle.LENGTH
+    if style is OutcomeStyle.OWN:
         return None
-    ended = _COMMAND_OUTCOME.search(text, 0, 600) if tool in _COMMANDS and not failed else None
+    ended = _COMMAND_OUTCOME.search(text, 0, 600) if style is OutcomeStyle.COMMAND else None
     if ended:
         has_failed = _EXIT_ERROR.match(ended[1]) is not None
         sentence = f"failed: {ended[1]}" if has_failed else ended[1]
         is_error = has_failed or _CUT_SHORT.match(ended[1]) is not None
         return ToolOutcome(sentence, tuple(_last_lines(text[ended.end() :])), is_error)
-    first = _clipped(text.strip().partition("\n")[0]) if failed or tool in _SAYING else ""
+    first = _clipped(text.strip().partition("\n")[0]) if failed or style is OutcomeStyle.FIRST_LINE else ""
     if failed:
         return ToolOutcome(f"failed{': ' if first else ''}{first}")
     return ToolOutcome(first or f"{short_count(chars)} characters")

@@ -6,6 +6,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from agent.checkpoints.checkpoints import Checkpoints
+from agent.permissions.tool_facts import declared_tools, facts_of
 from agent.tools.commands.commands import Commands
 from agent.tools.commands.run_command import CommandOutput, RunCommand
 from agent.tools.delegate import Delegate, DelegatePort
@@ -55,24 +56,27 @@ class ToolPorts(Struct, frozen=True, kw_only=True):
 
 
 def session_tools(ports: ToolPorts) -> tuple[AgentTool, ...]:
-    """Every tool of a session."""
+    """Every tool of a session, the most useful first: a small window keeps the first ones."""
     memory, branch = ports.memory, ports.branch
     changes = FileChanges(ports.project, ports.checkpoints)
     return (
-        MemorySearch(memory, ports.told_whole),
-        RecallPassage(memory),
-        RememberNote(memory, lambda: branch.conversation.id if branch.conversation else None),
-        FindFiles(ports.project, ports.withheld),
-        SearchFiles(ports.project, ports.withheld),
         ReadFile(changes, ports.open_ocr, ports.sees_pictures),
-        WriteFile(changes),
+        SearchFiles(ports.project, ports.withheld),
         EditFile(changes),
-        ApplyPatch(changes),
         RunCommand(ports.commands, ports.checkpoints),
+        MemorySearch(memory, ports.told_whole),
+        WriteFile(changes),
+        FindFiles(ports.project, ports.withheld),
+        RecallPassage(memory),
         CommandOutput(ports.commands),
-        Delegate(ports.delegation),
-        OpenSkill(memory),
-        UpdatePlan(),
+        RememberNote(memory, lambda: branch.conversation.id if branch.conversation else None),
         AskUser(),
         *((FetchUrl(ports.settings, ports.withheld),) if ports.settings.fetch else ()),
+        OpenSkill(memory),
+        UpdatePlan(),
+        ApplyPatch(changes),
+        Delegate(ports.delegation),
     )
+
+
+__all__ = ["BranchPort", "ToolPorts", "declared_tools", "facts_of", "session_tools"]  # with every tool declared

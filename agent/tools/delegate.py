@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from typing import Any, Final, Protocol
 
 from agent.permissions.action import Access, Action
-from agent.tools.port import ToolPurpose, ToolRun, string_argument, texts_argument
+from agent.permissions.tool_facts import declare_tool
+from agent.tools.port import ToolPurpose, ToolRun, UsualTool, string_argument, texts_argument
 from models.messages import Tool
 from models.prompts import prompt
 
-DELEGATE: Final = "delegate"
 _COURSE: Final = re.compile(r"\(answer (e_[0-9a-z]{6,24}); its whole course is conversation (c_[0-9a-z]{6,24})\)\Z")
 
 
@@ -21,16 +21,16 @@ class DelegatePort(Protocol):
         ...
 
 
-class Delegate:
+class Delegate(UsualTool):
     """Has a question answered by the same model, which begins with nothing but the question."""
 
     stores_arguments = True
-    structured = False
     purpose = ToolPurpose.EXTRA
     only_reads = False  # one after the other: a local server answers one request at a time
+    facts = declare_tool("delegate", Access.MEMORY, other_names=("Task",))
     definition = Tool(
-        DELEGATE,
-        prompt("tools", "delegate"),
+        facts.name,
+        prompt("tools", facts.name),
         {
             "type": "object",
             "properties": {"question": {"type": "string"}},
@@ -44,7 +44,12 @@ class Delegate:
     def action(self, arguments: dict[str, Any]) -> Action:
         question = string_argument(arguments, "question")
         texts_argument(arguments, "files")
-        return Action(tool=DELEGATE, access=Access.MEMORY, summary=f"delegate: {_line(question)}", detail=question)
+        return Action(
+            tool=self.facts.name,
+            access=self.facts.access,
+            summary=f"{self.facts.name}: {_line(question)}",
+            detail=question,
+        )
 
     def run(self, arguments: dict[str, Any], run: ToolRun) -> str:
         return self._port.answer(string_argument(arguments, "question"), texts_argument(arguments, "files"), run)

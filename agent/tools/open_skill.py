@@ -10,9 +10,10 @@ from typing import Any, Final
 
 from agent.events import Notice
 from agent.permissions.action import Access, Action
+from agent.permissions.tool_facts import SubjectKind, declare_tool
 from agent.tools.files.concerns import is_secret
 from agent.tools.files.text_file import TextFile
-from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, string_argument
+from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, UsualTool, string_argument
 from context.sources.skills import Skill, SkillRegistry
 from foundation.clock import SystemClock
 from foundation.files import FileTooLarge, UnsafePath, is_file, list_files, list_folders, read_bytes, resolve_beneath
@@ -27,16 +28,15 @@ _DEEPEST: Final = 4  # folders below the skill's own that are listed
 _SKILL: Final = "SKILL.md"
 
 
-class OpenSkill:
+class OpenSkill(UsualTool):
     """Reads a skill, or a file of its folder."""
 
-    stores_arguments = False
-    structured = False
     purpose = ToolPurpose.EXTRA
     only_reads = False  # it allows tools, and shows that
+    facts = declare_tool("open_skill", Access.READ, SubjectKind.PATH)
     definition = Tool(
-        "open_skill",
-        prompt("tools", "open_skill"),
+        facts.name,
+        prompt("tools", facts.name),
         {
             "type": "object",
             "properties": {"skill": {"type": "string"}},
@@ -63,8 +63,8 @@ class OpenSkill:
         subject = f"{_folder(skill)}/{path}"
         parts = tuple(subject.split("/"))
         return Action(
-            tool=self.definition.name,
-            access=Access.READ,
+            tool=self.facts.name,
+            access=self.facts.access,
             summary=f"open the skill {skill.name}" + (f": {path}" if path != _SKILL else ""),
             subject=subject,
             concern=f"{subject} looks like a file of keys or passwords." if is_secret(parts) else "",

@@ -10,6 +10,7 @@ from msgspec import Meta, Struct
 
 from agent.events import SessionEvent
 from agent.permissions.action import Action, PersonQuestion
+from agent.permissions.tool_facts import ToolFacts
 from agent.tools.settings import ToolSettings
 from context.sources.skills import Skill
 from foundation.errors import PalimpsestError
@@ -65,6 +66,9 @@ class AgentTool(Protocol):
     """A tool that a model may call."""
 
     @property
+    def facts(self) -> ToolFacts: ...
+
+    @property
     def definition(self) -> Tool: ...
 
     @property
@@ -92,6 +96,14 @@ class AgentTool(Protocol):
     def run(self, arguments: dict[str, Any], run: ToolRun) -> str:
         """The whole output. Raises PalimpsestError; runs off the event loop."""
         ...
+
+
+class UsualTool:
+    """The answers that most tools give: they store no arguments, print plain text and do more than read."""
+
+    stores_arguments = False
+    structured = False
+    only_reads = False
 
 
 @runtime_checkable
@@ -166,6 +178,7 @@ __all__ = [
     "ToolPurpose",
     "ToolRun",
     "ToolSettings",
+    "UsualTool",
     "arguments_of",
     "flag_argument",
     "string_argument",

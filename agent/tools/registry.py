@@ -27,8 +27,6 @@ from models.chat.port import Profile
 from models.messages import Image, Tool, ToolCall
 
 ALL_PURPOSES: Final = frozenset(ToolPurpose)
-_FORMER_NAMES: Final = {"search_memory": "memory_search", "list_files": "find_files"}
-"""Other names that a model may call: of earlier versions, and one that models know from other programs."""
 
 
 class ToolOutput(Struct, frozen=True):
@@ -56,7 +54,7 @@ class Toolbox:
         self._withheld = frozenset[str]()  # names of tools that the session has, and a delegated question has not
         self._own = {tool.definition.name: tool for tool in tools}
         self._tools = dict(self._own)
-        self._former = {former: self._own[now] for former, now in _FORMER_NAMES.items() if now in self._own}
+        self._former = {name: tool for tool in tools for name in tool.facts.former_names}
         self.most_arguments = most_arguments
         self.settings = settings
         self._fitting: tuple[tuple[tuple[Tool, ...], int, bool], FittingTools] | None = None
@@ -80,7 +78,7 @@ class Toolbox:
         wanted = self.names(purposes)
         key = tuple(tool for tool in self.definitions if tool.name in wanted), profile.window, profile.text_tools
         if self._fitting is None or self._fitting[0] != key:
-            self._fitting = key, fitting_tools(key[0], profile, self.settings.window_share)
+            self._fitting = key, fitting_tools(key[0], tuple(self._own), profile, self.settings.window_share)
         return self._fitting[1]
 
     def names(self, purposes: Collection[ToolPurpose]) -> frozenset[str]:

@@ -1,5 +1,6 @@
 """The tools that fit a model's window, and what the person is told of the others."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -12,12 +13,6 @@ from models.chat.port import Profile
 from models.messages import Tool
 from models.tokens import Estimate, tool_tokens
 
-KEPT_FIRST: Final = (
-    "read_file", "search_files", "edit_file", "run_command", "memory_search", "write_file", "find_files",
-    "recall", "command_output", "remember", "ask_user", "fetch_url", "open_skill", "update_plan", "apply_patch",
-    "delegate",
-)  # fmt: skip
-"""The order in which tools are kept where a small window has no room for all; those of MCP servers come after them."""
 SMALLEST_WINDOW: Final = 6_000  # tokens: below it, tools get half of their share
 MOST_NAMED: Final = 6  # tools in a sentence
 
@@ -42,8 +37,9 @@ class FittingTools(Struct, frozen=True):
         )
 
 
-def fitting_tools(definitions: tuple[Tool, ...], profile: Profile, share: float) -> FittingTools:
-    """Those kept first that fit this share of the window, or half of that below SMALLEST_WINDOW tokens.
+def fitting_tools(definitions: tuple[Tool, ...], order: Sequence[str], profile: Profile, share: float) -> FittingTools:
+    """Returns the first tools by `order` that fit this share of the window, or half of it below SMALLEST_WINDOW tokens.
+    Tools of MCP servers, which are not in the order, come last.
 
     Counted by a fixed estimate, so that the tools do not change while a model's counter learns.
     """
@@ -52,7 +48,7 @@ def fitting_tools(definitions: tuple[Tool, ...], profile: Profile, share: float)
         room /= 2
     if tool_tokens(definitions, counter, in_text=in_text) <= room:
         return FittingTools(definitions)
-    rank = {name: place for place, name in enumerate(KEPT_FIRST)}
+    rank = {name: place for place, name in enumerate(order)}
     ranked = sorted(definitions, key=lambda tool: rank.get(tool.name, len(rank)))
     kept: list[Tool] = []
     for tool in ranked:

@@ -10,7 +10,7 @@ from agent import events
 from agent.background.answer_job import AnswerJob
 from agent.events import SessionEvent
 from agent.spending.budget import SpendingBudget
-from agent.tools.delegate import DELEGATE, answer_entry
+from agent.tools.delegate import Delegate, answer_entry
 from agent.tools.registry import Toolbox, ToolOutput
 from agent.turn.large_texts import ARCHIVES
 from agent.turn.late_words import NOTICE, LateWords
@@ -301,7 +301,7 @@ class StoredTurn:
         if call.name in MEMORY_TOOLS:
             self._brought_back += passages_of_result(output.whole)
             self._memory_results.append(output.whole)
-        elif answer := answer_entry(output.whole) if call.name == DELEGATE else "":
+        elif answer := answer_entry(output.whole) if call.name == Delegate.facts.name else "":
             meta |= _derived([answer])
         else:
             meta |= _derived(repeated_sources(output.whole, self._recalled_sources()))

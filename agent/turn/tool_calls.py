@@ -22,6 +22,7 @@ from agent.permissions.action import Access, Action, PermissionAnswer, PersonQue
 from agent.permissions.policy import Decision, Policy
 from agent.permissions.rules import Rule, Verdict
 from agent.permissions.skill_rules import notices_of, skill_rules
+from agent.permissions.tool_facts import facts_of
 from agent.tools.port import MalformedCall, ToolFailure, ToolRun
 from agent.tools.registry import Toolbox, ToolOutput, failed_output
 from agent.turn.call_limits import REPEATS_TOLD, RepeatedCalls
@@ -35,7 +36,6 @@ from memory.tool_calls import MOST_DESCRIBED
 from models.messages import ToolCall
 
 MAX_PARALLEL: Final = 8
-_NAMING: Final = {"read_file": "path", "write_file": "path", "edit_file": "path", "run_command": "command"}
 MOST_MISTAKES: Final = 3  # answers in a row with malformed calls alone, each with another mistake
 STOPPED: Final = "The user stopped the turn."
 UNATTENDED: Final = "Nobody could be asked for permission."
@@ -328,7 +328,8 @@ def _first_sentence(text: str) -> str:
 
 def _heading(call: ToolCall) -> str:
     """`write out.py` of a call that was not understood: as the summary of one that is; else the tool's name."""
-    argument = _NAMING.get(call.name, "")
+    facts = facts_of(call.name)
+    argument = facts.kind.value if facts else ""
     text: Any = None
     with suppress(ValueError, RecursionError):
         arguments = json.loads(call.arguments)

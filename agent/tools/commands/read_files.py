@@ -12,6 +12,7 @@ from agent.permissions.action import FilesRead
 from agent.permissions.read_only_commands import path_texts, read_only_commands, searched_paths
 from agent.tools.files.concerns import is_secret
 from agent.tools.files.project import ProjectFolders
+from agent.tools.files.read_file import ReadFile
 from agent.tools.files.walk import MOST_FILES, ProjectWalk
 from agent.tools.port import ToolFailure
 from foundation.files.untrusted import UnreadableFile, read_own_text
@@ -37,7 +38,7 @@ def files_read(line: str, project: ProjectFolders) -> FilesRead | None:
         searched = [path for folder in folders for path in _named(searched_paths(command), project, folder)]
         below += _below(command[0], project, [path for path in searched if path and path.is_dir()])
     shown = (tuple(project.shown(path) for path in paths if path) for paths in (named, below))
-    return FilesRead(*shown, asks=None in (*named, *below)) if commands else None
+    return FilesRead(ReadFile.facts.name, *shown, asks=None in (*named, *below)) if commands else None
 
 
 def _named(words: tuple[str, ...], project: ProjectFolders, folder: Path) -> Iterator[Path | None]:

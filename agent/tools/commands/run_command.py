@@ -10,12 +10,20 @@ from agent.checkpoints.command_changes import UnfinishedCommand
 from agent.permissions.action import Access, Action
 from agent.permissions.destructive_commands import destroys
 from agent.permissions.network_commands import fetches
-from agent.permissions.rules import COMMAND_TOOL
+from agent.permissions.tool_facts import OutcomeStyle, SubjectKind, declare_tool
 from agent.tools.commands.commands import Commands
 from agent.tools.commands.sandbox import SandboxKind
 from agent.tools.files.concerns import changing_concern
 from agent.tools.output import short_summary
-from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, flag_argument, string_argument, whole_argument
+from agent.tools.port import (
+    ToolFailure,
+    ToolPurpose,
+    ToolRun,
+    UsualTool,
+    flag_argument,
+    string_argument,
+    whole_argument,
+)
 from foundation.errors import PalimpsestError
 from models.messages import Tool
 from models.prompts import prompt
@@ -25,16 +33,14 @@ MOST_SECONDS: Final = 3_600
 MOST_WAIT: Final = 600
 
 
-class RunCommand:
+class RunCommand(UsualTool):
     """Runs a command in the project folder."""
 
-    stores_arguments = False
-    structured = False
     purpose = ToolPurpose.PROJECT
-    only_reads = False
+    facts = declare_tool("run_command", Access.RUN, SubjectKind.COMMAND, OutcomeStyle.COMMAND, other_names=("Bash",))
     definition = Tool(
-        "run_command",
-        prompt("tools", "run_command"),
+        facts.name,
+        prompt("tools", facts.name),
         {
             "type": "object",
             "properties": {
@@ -76,7 +82,7 @@ class RunCommand:
         running: UnfinishedCommand | None = None
         with suppress(PalimpsestError, OSError):
             if self._checkpoints:
-                running = self._checkpoints.before_command(entry, label=self.definition.name, seconds=seconds)
+                running = self._checkpoints.before_command(entry, label=self.facts.name, seconds=seconds)
         try:
             yield
         finally:
@@ -85,16 +91,14 @@ class RunCommand:
                     self._checkpoints.after_command(running)
 
 
-class CommandOutput:
+class CommandOutput(UsualTool):
     """Reads what a background command printed, or stops it."""
 
-    stores_arguments = False
-    structured = False
     purpose = ToolPurpose.BACKGROUND
-    only_reads = False
+    facts = declare_tool("command_output", Access.MEMORY, outcome=OutcomeStyle.COMMAND)
     definition = Tool(
-        "command_output",
-        prompt("tools", "command_output"),
+        facts.name,
+        prompt("tools", facts.name),
         {
             "type": "object",
             "properties": {
@@ -114,8 +118,8 @@ class CommandOutput:
         command, inside = self._commands.background(handle)
         verb = "stop" if flag_argument(arguments, "stop") else "read the output of"
         return Action(
-            tool=self.definition.name,
-            access=Access.MEMORY,  # what was started with permission is read and ended without
+            tool=self.facts.name,
+            access=self.facts.access,  # what was started with permission is read and ended without
             summary=f"{verb} command {short_summary(handle)}",
             subject=handle,
             is_from_network=_reads_network(self._commands, command, inside=inside),
@@ -138,8 +142,8 @@ def command_action(commands: Commands, command: str, *, inside: bool = True, bac
     is_confined = inside and state.holds
     reads = commands.files_read(command) if is_confined else None
     return Action(
-        tool=COMMAND_TOOL,
-        access=Access.RUN,
+        tool=RunCommand.facts.name,
+        access=RunCommand.facts.access,
         summary=f"run {short_summary(command)}",
         subject=command,
         detail=command,

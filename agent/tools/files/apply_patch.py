@@ -2,28 +2,29 @@
 
 from typing import Any
 
-from agent.permissions.action import Action
+from agent.permissions.action import Access, Action
+from agent.permissions.tool_facts import OutcomeStyle, SubjectKind, declare_tool
 from agent.tools.files.changes import FileChanges, PlannedChange
 from agent.tools.files.nearest import nearest_place
 from agent.tools.files.patch import FilePatch, Hunk, parse_patch
 from agent.tools.files.project import ProjectPath
 from agent.tools.files.text_file import TextEdit, TextFile
 from agent.tools.output import text_lines
-from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, string_argument
+from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, UsualTool, string_argument
 from models.messages import Tool
 from models.prompts import prompt
 
 
-class ApplyPatch:
+class ApplyPatch(UsualTool):
     """Applies a patch; nothing is changed unless each hunk fits exactly one place."""
 
-    stores_arguments = False
-    structured = False
     purpose = ToolPurpose.EXTRA
-    only_reads = False
+    facts = declare_tool(
+        "apply_patch", Access.EDIT, SubjectKind.PATH, OutcomeStyle.FIRST_LINE, other_names=("MultiEdit",)
+    )
     definition = Tool(
-        "apply_patch",
-        prompt("tools", "apply_patch"),
+        facts.name,
+        prompt("tools", facts.name),
         {"type": "object", "properties": {"patch": {"type": "string"}}, "required": ["patch"]},
     )
 
@@ -31,12 +32,12 @@ class ApplyPatch:
         self._changes = changes
 
     def action(self, arguments: dict[str, Any]) -> Action:
-        return self._changes.action(self.definition.name, "patch", self._plan(arguments))
+        return self._changes.action(self.facts.name, "patch", self._plan(arguments))
 
     def run(self, arguments: dict[str, Any], run: ToolRun) -> str:
         planned = self._plan(arguments)
-        action = self._changes.action(self.definition.name, "patch", planned)
-        self._changes.apply(self.definition.name, action, planned, run)
+        action = self._changes.action(self.facts.name, "patch", planned)
+        self._changes.apply(self.facts.name, action, planned, run)
         verbs = [("added" if one.before is None else "deleted" if one.after is None else "changed") for one in planned]
         return "\n".join(f"{verb} {one.place.shown}" for verb, one in zip(verbs, planned, strict=True))
 

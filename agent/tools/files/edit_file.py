@@ -2,27 +2,28 @@
 
 from typing import Any
 
-from agent.permissions.action import Action
+from agent.permissions.action import Access, Action
+from agent.permissions.tool_facts import OutcomeStyle, SubjectKind, declare_tool
 from agent.tools.files.changes import FileChanges, PlannedChange
 from agent.tools.files.nearest import nearest_place
 from agent.tools.files.text_file import TextEdit, TextFile
-from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, flag_argument, string_argument, text_argument
+from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, UsualTool, flag_argument, string_argument, text_argument
 from models.messages import Tool
 from models.prompts import prompt
 
 _SHOWN_LINES = 8  # of the places where an ambiguous text was found
 
 
-class EditFile:
+class EditFile(UsualTool):
     """Replaces an exact text, which must be there once, or everywhere with `all`."""
 
-    stores_arguments = False
-    structured = False
     purpose = ToolPurpose.PROJECT
-    only_reads = False
+    facts = declare_tool(
+        "edit_file", Access.EDIT, SubjectKind.PATH, OutcomeStyle.FIRST_LINE, other_names=("Edit", "MultiEdit")
+    )
     definition = Tool(
-        "edit_file",
-        prompt("tools", "edit_file"),
+        facts.name,
+        prompt("tools", facts.name),
         {
             "type": "object",
             "properties": {
@@ -39,12 +40,12 @@ class EditFile:
         self._changes = changes
 
     def action(self, arguments: dict[str, Any]) -> Action:
-        return self._changes.action(self.definition.name, "edit", [self._plan(arguments)[0]])
+        return self._changes.action(self.facts.name, "edit", [self._plan(arguments)[0]])
 
     def run(self, arguments: dict[str, Any], run: ToolRun) -> str:
         planned, lines = self._plan(arguments)
-        action = self._changes.action(self.definition.name, "edit", [planned])
-        self._changes.apply(self.definition.name, action, [planned], run)
+        action = self._changes.action(self.facts.name, "edit", [planned])
+        self._changes.apply(self.facts.name, action, [planned], run)
         count = len(lines)
         return f"{planned.place.shown}: {count:,} replacement{'' if count == 1 else 's'} at {_line_list(lines)}."
 
@@ -70,16 +71,14 @@ class EditFile:
         return PlannedChange(place, data, text.encode(raw, place.shown)), lines
 
 
-class WriteFile:
+class WriteFile(UsualTool):
     """Writes a whole file; one that exists must have been read."""
 
-    stores_arguments = False
-    structured = False
     purpose = ToolPurpose.PROJECT
-    only_reads = False
+    facts = declare_tool("write_file", Access.EDIT, SubjectKind.PATH, OutcomeStyle.FIRST_LINE, other_names=("Write",))
     definition = Tool(
-        "write_file",
-        prompt("tools", "write_file"),
+        facts.name,
+        prompt("tools", facts.name),
         {
             "type": "object",
             "properties": {"path": {"type": "string"}, "content": {"type": "string"}},
@@ -91,12 +90,12 @@ class WriteFile:
         self._changes = changes
 
     def action(self, arguments: dict[str, Any]) -> Action:
-        return self._changes.action(self.definition.name, "write", [self._plan(arguments)])
+        return self._changes.action(self.facts.name, "write", [self._plan(arguments)])
 
     def run(self, arguments: dict[str, Any], run: ToolRun) -> str:
         planned = self._plan(arguments)
-        action = self._changes.action(self.definition.name, "write", [planned])
-        self._changes.apply(self.definition.name, action, [planned], run)
+        action = self._changes.action(self.facts.name, "write", [planned])
+        self._changes.apply(self.facts.name, action, [planned], run)
         return f"{planned.place.shown}: {len(planned.after or b''):,} bytes written."
 
     def _plan(self, arguments: dict[str, Any]) -> PlannedChange:

@@ -6,11 +6,12 @@ from threading import Event
 from typing import Any, Final
 
 from agent.permissions.action import Access, Action
+from agent.permissions.tool_facts import SubjectKind, declare_tool
 from agent.tools.files.concerns import is_state
 from agent.tools.files.gitignore import compile_glob
 from agent.tools.files.project import ProjectFolders, ProjectPath, printable
 from agent.tools.files.walk import FoundFile, ProjectWalk, Withheld, nothing_withheld, withheld_note
-from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, string_argument, text_argument
+from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, UsualTool, string_argument, text_argument
 from foundation.files import list_kinds, read_link
 from models.messages import Tool
 from models.prompts import prompt
@@ -19,17 +20,18 @@ MOST_BRACES: Final = 64  # globs that one with braces stands for
 _BRACES: Final = re.compile(r"\{([^{}]*)\}")
 
 
-class FindFiles:
+class FindFiles(UsualTool):
     """Finds files of the project by a glob; without one it lists a folder: folders end with /, links say where they
     lead."""
 
-    stores_arguments = False
-    structured = False
     purpose = ToolPurpose.PROJECT
     only_reads = True
+    facts = declare_tool(
+        "find_files", Access.READ, SubjectKind.PATH, former_names=("list_files",), other_names=("Glob", "LS")
+    )
     definition = Tool(
-        "find_files",
-        prompt("tools", "find_files"),
+        facts.name,
+        prompt("tools", facts.name),
         {
             "type": "object",
             "properties": {"pattern": {"type": "string"}, "path": {"type": "string"}},
@@ -45,16 +47,16 @@ class FindFiles:
         if not pattern:
             place = self._project.locate(text_argument(arguments, "path") or ".")
             return Action(
-                tool=self.definition.name,
-                access=Access.READ,
+                tool=self.facts.name,
+                access=self.facts.access,
                 summary=f"list {place.shown}",
                 subject=place.shown,
                 concern=self._project.reading_concern(place),
             )
         places = search_places(self._project, arguments)
         return Action(
-            tool=self.definition.name,
-            access=Access.READ,
+            tool=self.facts.name,
+            access=self.facts.access,
             summary=f"find files {pattern}",
             subject=places[0].shown,
             concern=self._project.concern,

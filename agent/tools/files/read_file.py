@@ -4,26 +4,26 @@ from collections.abc import Callable
 from typing import Any
 
 from agent.permissions.action import Access, Action
+from agent.permissions.tool_facts import SubjectKind, declare_tool
 from agent.tools.files.changes import FileChanges
 from agent.tools.files.documents import OpenOcr, document_text, is_document, picture
 from agent.tools.files.project import ProjectPath
 from agent.tools.files.text_file import TextFile
 from agent.tools.output import text_lines
-from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, string_argument, whole_argument
+from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, UsualTool, string_argument, whole_argument
 from models.messages import Tool
 from models.prompts import prompt
 
 
-class ReadFile:
+class ReadFile(UsualTool):
     """Reads a file of the project, whole or in part."""
 
-    stores_arguments = False
-    structured = False
     purpose = ToolPurpose.PROJECT
     only_reads = True
+    facts = declare_tool("read_file", Access.READ, SubjectKind.PATH, other_names=("Read",))
     definition = Tool(
-        "read_file",
-        prompt("tools", "read_file"),
+        facts.name,
+        prompt("tools", facts.name),
         {
             "type": "object",
             "properties": {
@@ -50,8 +50,8 @@ class ReadFile:
         project = self._changes.project
         place = project.locate_to_read(string_argument(arguments, "path"))
         return Action(
-            tool=self.definition.name,
-            access=Access.READ,
+            tool=self.facts.name,
+            access=self.facts.access,
             summary=f"read {place.shown}",
             subject=place.shown,
             concern=project.reading_concern(place),

@@ -11,13 +11,14 @@ from typing import Any, Final
 from msgspec import Struct
 
 from agent.permissions.action import Access, Action
+from agent.permissions.tool_facts import SubjectKind, declare_tool
 from agent.tools.files.concerns import is_secret
 from agent.tools.files.find_files import glob_filter, search_places, walk_notes
 from agent.tools.files.project import ProjectFolders, ProjectPath
 from agent.tools.files.ripgrep import FEWEST_FILES, candidates, installed_ripgrep, ripgrep_expression
 from agent.tools.files.text_file import MAX_FILE_BYTES, TextFile
 from agent.tools.files.walk import FoundFile, ProjectWalk, Withheld, nothing_withheld, withheld_note
-from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, string_argument, text_argument
+from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, UsualTool, string_argument, text_argument
 from foundation.files import read_bytes
 from foundation.regex import PatternBudget, SafePattern, UnsafePattern
 from models.messages import Tool
@@ -40,16 +41,15 @@ class SearchOutcome(Struct):
     withheld: int = 0  # files left out by permission rules
 
 
-class SearchFiles:
+class SearchFiles(UsualTool):
     """Searches files of the project by a regular expression."""
 
-    stores_arguments = False
-    structured = False
     purpose = ToolPurpose.PROJECT
     only_reads = True
+    facts = declare_tool("search_files", Access.READ, SubjectKind.PATH, other_names=("Grep",))
     definition = Tool(
-        "search_files",
-        prompt("tools", "search_files"),
+        facts.name,
+        prompt("tools", facts.name),
         {
             "type": "object",
             "properties": {name: {"type": "string"} for name in ("pattern", "path", "glob")},
@@ -77,8 +77,8 @@ class SearchFiles:
         place = search_places(self._project, arguments)[0]
         concern = self._project.reading_concern(place) if place.parts else self._project.concern
         return Action(
-            tool=self.definition.name,
-            access=Access.READ,
+            tool=self.facts.name,
+            access=self.facts.access,
             summary=f"search files for {pattern}",
             subject=place.shown,
             concern=concern,

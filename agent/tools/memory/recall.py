@@ -8,8 +8,9 @@ from typing import Any
 import msgspec
 
 from agent.permissions.action import Access, Action
+from agent.permissions.tool_facts import OutcomeStyle, SubjectKind, declare_tool
 from agent.tools.output import short_summary, text_lines
-from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, string_argument, text_argument
+from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, UsualTool, string_argument, text_argument
 from context.pages.lookup import by_reference
 from foundation.clock import iso
 from foundation.privacy import TextSource, clear
@@ -27,16 +28,16 @@ AROUND_FOUND = 200  # characters of a line shown before and after what was looke
 _RANGE = re.compile(r"(?P<first>\d{1,9})\s*(?:(?P<to>[-–])\s*(?P<last>\d{1,9})?)?")
 
 
-class RecallPassage:
+class RecallPassage(UsualTool):
     """Recalls one whole passage by its reference."""
 
     purpose = ToolPurpose.REFERENCE
     only_reads = True
-    stores_arguments = False
     structured = True
+    facts = declare_tool("recall", Access.MEMORY)
     definition = Tool(
-        "recall",
-        prompt("tools", "recall"),
+        facts.name,
+        prompt("tools", facts.name),
         {
             "type": "object",
             "properties": {name: {"type": "string"} for name in ("ref", "lines", "characters", "find")},
@@ -49,7 +50,7 @@ class RecallPassage:
 
     def action(self, arguments: dict[str, Any]) -> Action:
         ref = string_argument(arguments, "ref")
-        return Action(tool="recall", access=Access.MEMORY, summary=f"recall {ref}", subject=ref)
+        return Action(tool=self.facts.name, access=self.facts.access, summary=f"recall {ref}", subject=ref)
 
     def run(self, arguments: dict[str, Any], run: ToolRun) -> str:
         ref = string_argument(arguments, "ref")
@@ -62,16 +63,15 @@ class RecallPassage:
         return as_json(objects[0] if len(objects) == 1 else {"passages": objects})
 
 
-class RememberNote:
+class RememberNote(UsualTool):
     """Adds a note to MEMORY.md. Asks first: a model or a web page writes nothing on its own."""
 
     purpose = ToolPurpose.NOTE
-    only_reads = False
     stores_arguments = True
-    structured = False
+    facts = declare_tool("remember", Access.NOTE, SubjectKind.PATH, OutcomeStyle.FIRST_LINE)
     definition = Tool(
-        "remember",
-        prompt("tools", "remember"),
+        facts.name,
+        prompt("tools", facts.name),
         {"type": "object", "properties": {"note": {"type": "string"}}, "required": ["note"]},
     )
 
@@ -82,7 +82,7 @@ class RememberNote:
     def action(self, arguments: dict[str, Any]) -> Action:
         note = string_argument(arguments, "note")
         summary = f"add to MEMORY.md: “{short_summary(note)}”"
-        return Action(tool="remember", access=Access.NOTE, summary=summary, subject="MEMORY.md", detail=note)
+        return Action(tool=self.facts.name, access=self.facts.access, summary=summary, subject="MEMORY.md", detail=note)
 
     def run(self, arguments: dict[str, Any], run: ToolRun) -> str:
         text = string_argument(arguments, "note")

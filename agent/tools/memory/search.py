@@ -8,12 +8,14 @@ from typing import Any, Final, cast
 from msgspec import structs
 
 from agent.permissions.action import Access, Action
+from agent.permissions.tool_facts import declare_tool
 from agent.tools.memory.recall import as_json, cite_of
 from agent.tools.port import (
     MalformedCall,
     ToolFailure,
     ToolPurpose,
     ToolRun,
+    UsualTool,
     flag_argument,
     string_argument,
     text_argument,
@@ -63,16 +65,16 @@ _OPTION: Final = re.compile(r"--(\w+)")
 _KIND_ALIASES: Final = {"note": "memory", "notes": "memory", "file": "knowledge"}
 
 
-class MemorySearch:
+class MemorySearch(UsualTool):
     """Searches memory; each passage has its citation, trust, matched words, and the passage that superseded it."""
 
     purpose = ToolPurpose.MEMORY
     only_reads = True
-    stores_arguments = False
     structured = True
+    facts = declare_tool("memory_search", Access.MEMORY, former_names=("search_memory", "memory_timeline"))
     definition = Tool(
-        "memory_search",
-        prompt("tools", "memory_search"),
+        facts.name,
+        prompt("tools", facts.name),
         {
             "type": "object",
             "properties": {
@@ -96,13 +98,13 @@ class MemorySearch:
             text = _timeline_query(self._memory, arguments).text
             about = f"“{text}”" if around == BEST else around
             return Action(
-                tool="memory_search", access=Access.MEMORY, summary=f"what happened around {about}", subject=text
+                tool=self.facts.name, access=self.facts.access, summary=f"what happened around {about}", subject=text
             )
         query = self._query(arguments)
         filters = [f"{name} {arguments[name]}" for name in _FILTERS if arguments.get(name)]
         about = " · ".join([f"“{query.text}”"] * bool(query.text) + filters)
         return Action(
-            tool="memory_search", access=Access.MEMORY, summary=f"search memory for {about}", subject=query.text
+            tool=self.facts.name, access=self.facts.access, summary=f"search memory for {about}", subject=query.text
         )
 
     def run(self, arguments: dict[str, Any], run: ToolRun) -> str:

@@ -5,7 +5,8 @@ from typing import Any, Final
 import msgspec
 
 from agent.permissions.action import Access, Action, PersonQuestion
-from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, string_argument
+from agent.permissions.tool_facts import OutcomeStyle, declare_tool
+from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, UsualTool, string_argument
 from models.messages import Tool
 from models.prompts import prompt
 
@@ -13,16 +14,15 @@ MAX_OPTIONS: Final = 9
 NOBODY: Final = "Nobody is there to answer. Decide yourself, and say in your answer what you assumed."
 
 
-class AskUser:
+class AskUser(UsualTool):
     """Asks the person. Its result is the person's words."""
 
     stores_arguments = True
-    structured = False
     purpose = ToolPurpose.EXTRA
-    only_reads = False
+    facts = declare_tool("ask_user", Access.PERSON, outcome=OutcomeStyle.FIRST_LINE)
     definition = Tool(
-        "ask_user",
-        prompt("tools", "ask_user"),
+        facts.name,
+        prompt("tools", facts.name),
         {
             "type": "object",
             "properties": {
@@ -35,7 +35,7 @@ class AskUser:
 
     def action(self, arguments: dict[str, Any]) -> Action:
         question = _question(arguments)
-        return Action(tool="ask_user", access=Access.PERSON, summary=f"ask: {question.text}")
+        return Action(tool=self.facts.name, access=self.facts.access, summary=f"ask: {question.text}")
 
     def run(self, arguments: dict[str, Any], run: ToolRun) -> str:
         answer = run.ask(_question(arguments))

@@ -6,7 +6,8 @@ import msgspec
 
 from agent.events import PlanUpdated
 from agent.permissions.action import Access, Action
-from agent.tools.port import ToolFailure, ToolPurpose, ToolRun
+from agent.permissions.tool_facts import OutcomeStyle, declare_tool
+from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, UsualTool
 from context.checklist import UPDATE_PLAN, Checklist, PlanStep, parse_step
 from models.messages import Tool
 from models.prompts import prompt
@@ -15,16 +16,15 @@ MAX_STEPS: Final = 50
 MAX_STEP_CHARS: Final = 300
 
 
-class UpdatePlan:
+class UpdatePlan(UsualTool):
     """Replaces the checklist of the conversation."""
 
     stores_arguments = True
-    structured = False
     purpose = ToolPurpose.EXTRA
-    only_reads = False
+    facts = declare_tool(UPDATE_PLAN, Access.PERSON, outcome=OutcomeStyle.OWN, other_names=("TodoWrite",))
     definition = Tool(
-        UPDATE_PLAN,
-        prompt("tools", "update_plan"),
+        facts.name,
+        prompt("tools", facts.name),
         {
             "type": "object",
             "properties": {"steps": {"type": "array", "items": {"type": "string"}}},
@@ -35,7 +35,7 @@ class UpdatePlan:
     def action(self, arguments: dict[str, Any]) -> Action:
         checklist = _checklist(arguments)
         summary = f"plan: {checklist.done} of {len(checklist.steps)} steps done"
-        return Action(tool=UPDATE_PLAN, access=Access.PERSON, summary=summary)
+        return Action(tool=self.facts.name, access=self.facts.access, summary=summary)
 
     def run(self, arguments: dict[str, Any], run: ToolRun) -> str:
         checklist = _checklist(arguments)

@@ -14,7 +14,8 @@ from urllib.parse import quote, unquote, urljoin, urlsplit
 from msgspec import Struct
 
 from agent.permissions.action import Access, Action
-from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, ToolSettings, string_argument
+from agent.permissions.tool_facts import SubjectKind, declare_tool
+from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, ToolSettings, UsualTool, string_argument
 from foundation.errors import PalimpsestError
 from models.messages import Tool
 from models.prompts import prompt
@@ -43,16 +44,14 @@ class FetchedPage(Struct, frozen=True):
     charset: str = ""
 
 
-class FetchUrl:
+class FetchUrl(UsualTool):
     """Reads one address by GET, without cookies, keys or a referrer."""
 
-    stores_arguments = False
-    structured = False
     purpose = ToolPurpose.WEB
-    only_reads = False
+    facts = declare_tool("fetch_url", Access.NETWORK, SubjectKind.ADDRESS, other_names=("WebFetch",))
     definition = Tool(
-        "fetch_url",
-        prompt("tools", "fetch_url"),
+        facts.name,
+        prompt("tools", facts.name),
         {"type": "object", "properties": {"url": {"type": "string"}}, "required": ["url"]},
     )
 
@@ -67,7 +66,7 @@ class FetchUrl:
 
     def action(self, arguments: dict[str, Any]) -> Action:
         url = self._checked(string_argument(arguments, "url").strip())
-        return Action(tool="fetch_url", access=Access.NETWORK, summary=f"fetch {url}", subject=url)
+        return Action(tool=self.facts.name, access=self.facts.access, summary=f"fetch {url}", subject=url)
 
     def run(self, arguments: dict[str, Any], run: ToolRun) -> str:
         action = run.action or self.action(arguments)

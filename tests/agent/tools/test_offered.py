@@ -10,13 +10,17 @@ from agent.commands.results import TextResult
 from agent.events import Notice
 from agent.session import Session
 from agent.tools.settings import ToolSettings
-from agent.tools.window_room import KEPT_FIRST
 from foundation.paths import Workspace
 from models.chat.port import Profile
 from models.settings import ModelSettings
 from models.tokens import Estimate, tool_tokens
 from tests.agent.sessions import open_session, turn
 from tests.loopback import Loopback, chat
+
+KEPT_FIRST = (
+    *("read_file", "search_files", "edit_file", "run_command", "memory_search", "write_file", "find_files", "recall"),
+    *("command_output", "remember", "ask_user", "fetch_url", "open_skill", "update_plan", "apply_patch", "delegate"),
+)  # as the catalogue lists them
 
 
 @pytest.fixture

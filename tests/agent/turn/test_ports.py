@@ -11,6 +11,7 @@ from agent.events import SessionEvent
 from agent.permissions.action import Access, Action
 from agent.permissions.policy import Policy
 from agent.permissions.rules import RuleSet
+from agent.permissions.tool_facts import ToolFacts
 from agent.spending.budget import Limit
 from agent.tools.port import ToolRun, ToolSettings
 from agent.tools.registry import Toolbox, ToolOutput
@@ -175,6 +176,7 @@ class FakeTool:
 
     stores_arguments = structured = False
     only_reads = True
+    facts = ToolFacts("echo", Access.READ)
     definition = Tool("echo", "Echoes.", {"type": "object"})
 
     def action(self, arguments: dict[str, Any]) -> Action:

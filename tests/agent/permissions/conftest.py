@@ -1,0 +1,3 @@
+"""Rules know the tools that loaded modules declare: here all of them."""
+
+import agent.tools.catalogue  # noqa: F401

@@ -1,0 +1,57 @@
+"""Command lines of a hostile test that ran past rules: a denied command given to other programs, and prefixes of the
+dialog that ran programs, loaded code, wrote elsewhere or named a server."""
+
+DENIED_IN_ARGUMENTS: tuple[str, ...] = (
+    *("time -p git push", "echo push | xargs git", "echo push | xargs -I{} git {}", "echo push | parallel git"),
+    *("/lib64/ld-linux-x86-64.so.2 /usr/bin/git push", "git send-pack origin", "git http-push origin"),
+    *("/opt/git-core/git-push o", 'awk -f - <<E\nBEGIN{system("git push")}\nE'),
+    *("printf 'all:\\n\\tgit push\\n' | make -f -", "sed -f - <<E\n1e git push\nE", "uv run git push"),
+    *("poetry run git push", "pipenv run git push", "hatch run git push", "pdm run git push", "rye run git push"),
+    *("pixi run git push", "conda run git push", "npm exec -- git push", "npx -c 'git push'", "npx -- git push"),
+    *("pnpm exec git push", "yarn exec git push", "bunx git push", "bun x git push", "bundle exec git push"),
+    *("direnv exec . git push", "mise x -- git push", "asdf exec git push", "nix-shell --run 'git push'"),
+    *("nix develop -c git push", "docker exec c git push", "docker run i git push", "podman run i git push"),
+    *("kubectl exec p -- git push", "docker compose run s git push", "vagrant ssh -c 'git push'"),
+    *("lxc exec c -- git push", "at now <<< 'git push'", "batch <<< 'git push'"),
+    *("crontab - <<< '* * * * * git push'", "echo 'git push' | at now", "hyperfine 'git push'"),
+    *("tar cf x --checkpoint=1 --checkpoint-action=exec='git push' .", "GIT_SSH_COMMAND='git push' git fetch"),
+    *("PAGER='git push' man x", "GIT_PAGER='git push' git log", "EDITOR='git push' crontab -e"),
+    *("LESSOPEN='|git push' less x", "ssh -o ProxyCommand='git push' h", "scp -o ProxyCommand='git push' a h:"),
+    *("rsync -e 'git push' a h:b", "dc <<< '!git push'", "sqlite3 <<< '.shell git push'", "ftp <<< '!git push'"),
+    *("sftp h <<< '!git push'", "gdb -ex '!git push'", "parallel git push ::: a", "parallel ::: 'git push'"),
+    *("nu -c 'git push'", "xonsh -c 'git push'", "yash -c 'git push'", "elvish -c 'git push'", "oil -c 'git push'"),
+    *("osh -c 'git push'", "rc -c 'git push'", "es -c 'git push'", "perf stat git push", "valgrind git push"),
+    *("rr record git push", "strace git push", "catchsegv git push", "torsocks git push", "proxychains git push"),
+    *("dtach -n s git push", "abduco -n s git push", "zellij run -- git push", "entr git push <<< x"),
+    *("watchexec git push", "nodemon --exec 'git push'", "cargo watch -s 'git push'", "gh alias set p '!git push'"),
+    *("jj util exec -- git push", "hg --config alias.p='!git push' p", "svn ci --editor-cmd 'git push'"),
+    *("just git push", "busybox ash -c 'git push'", "toybox xargs git push", "ltrace git push"),
+    *("setarch -R git push", "systemd-run git push", "script -c 'git push'", "expect -c 'spawn git push'"),
+    *("tclsh <<< 'exec git push'", "ed <<< '!git push'", "m4 <<< 'syscmd(git push)'", "find . -exec git {} push +"),
+    *("git bisect run git push", "git submodule foreach git push", "make -f - <<E\nx:;git push\nE"),
+    *("export GIT_EDITOR='git push'; git commit", 'foo --run="git push"', "./foo git push", "foo 'gi''t' pu\\sh"),
+    "foo -xgit -- push",
+)  # fmt: skip
+"""Against `deny git push *`."""
+
+PREFIXES_THAT_RUN: tuple[tuple[str, str], ...] = (
+    ("mypy *", "mypy @mypy.args"), ("mypy *", "mypy --python-executable ./evil.sh x"),
+    ("pyright *", "pyright --pythonpath ./evil"), ("pyright *", "pyright --project /h/evil.json"),
+    ("basedpyright *", "basedpyright --pythonpath ./evil"), ("basedpyright *", "basedpyright -p /h"),
+    ("tsc *", "tsc --outfile /h/.bashrc"), ("tsc *", "tsc -outFile /h/x"), ("tsc *", "tsc --OUTDIR /h"),
+    ("tsc *", "tsc @args"), ("tsc *", "tsc -p /h"), ("pytest *", "pytest @args"),
+    ("pytest *", "pytest -W error::evil.Warn"), ("pytest *", "pytest --pdbcls=evil:X"), ("pylint *", "pylint @x"),
+    ("pylint *", "pylint --output-format=evil.Reporter a"), ("pylint *", "pylint -fevil.R a"),
+    ("jest *", "jest --global-setup ./evil.js"), ("jest *", "jest --root-dir /h"),
+    ("jest *", "jest --setup-files=./e.js"), ("vitest *", "vitest --pool ./evil.js"),
+    ("vitest *", "vitest --coverage.customProviderModule=./e.js"), ("vitest *", "vitest --diff ./e"),
+    ("kubectl get *", "kubectl get --server=https://evil pods"),
+    ("kubectl get *", "kubectl get -s https://evil pods"),
+    ("npm outdated *", "npm outdated --registry=https://evil"), ("npm outdated *", "npm outdated --git=./evil"),
+    ("uv lock *", "uv lock --find-links ./e"), ("git *", "git merge-index ./evil.sh -a"),
+    ("git *", 'git remote-ext a "sh -c x"'), ("git *", "git merge -s ../evil x"),
+    ("git *", "git merge --strategy=../evil x"), ("git *", "git checkout-index --prefix=/h/ -a"),
+    ("git *", "git archive -o /h/x HEAD"), ("git *", "git instaweb --httpd=./evil"),
+    ("git *", "git rebase -s ../e x"),
+)  # fmt: skip
+"""A rule, and a line that it must not allow."""
