@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from agent.permissions.action import Access, Action
 from agent.permissions.attached_files import ATTACH_TOOL, attach_action, decide_attachment
-from agent.permissions.destructive_commands import destroys
+from agent.permissions.irreversible_commands import is_irreversible
 from agent.permissions.mode import PermissionMode
 from agent.permissions.policy import Policy
 from agent.permissions.rules import COMMAND_TOOL, Rule, RuleSource, Verdict, offered_rules, parse_rule
@@ -109,9 +109,7 @@ def action_of(words: Sequence[str], commands: Commands | None = None) -> Action:
     line = " ".join(words)
     if commands is not None:
         return command_action(commands, line)
-    return Action(
-        tool=COMMAND_TOOL, access=Access.RUN, summary=line, subject=line, destroys=destroys(line, lambda _: True)
-    )
+    return Action(tool=COMMAND_TOOL, access=Access.RUN, summary=line, subject=line, destroys=is_irreversible(line))
 
 
 def check_rules(policy: Policy, action: Action) -> RuleTest:
