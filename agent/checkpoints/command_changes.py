@@ -100,7 +100,7 @@ class UnfinishedCommands:
         new = [path for path in unsecured if path not in self._named]
         self._named.update(new)
         sizes = [f"{path.name} ({format_size(unsecured[path])})" for path in new]
-        return f"/undo does not cover what commands do to {_names(sizes)}: {_WHY_UNSECURED}" if new else ""
+        return f"/undo cannot restore what commands overwrite in {_names(sizes)}: {_WHY_UNSECURED}" if new else ""
 
     def lost_sentence(self) -> str:
         """Names files that the last command changed or removed and that were not secured; "" for none."""

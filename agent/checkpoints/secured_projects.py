@@ -15,6 +15,7 @@ from msgspec import structs
 from agent.checkpoints.change import ChangedFile
 from agent.checkpoints.secured_contents import SecuredContents
 from agent.checkpoints.snapshot import (
+    LINKED,
     FileCoverage,
     FileDifference,
     FolderSnapshot,
@@ -41,6 +42,7 @@ from memory.versions.objects import MOST_BYTES, Objects, content_name
 SECURED: Final = "secured"
 """The folder of the secured files, in that of the checkpoints."""
 LOCK_TIMEOUT_S: Final = 600.0
+_LINKS: Final = "links"
 _MAX_SNAPSHOT_BYTES: Final = 200_000_000
 _UNNEEDED_BYTES: Final = 50_000_000  # that the file of contents may hold besides as much as is needed
 
@@ -80,7 +82,10 @@ class SecuredProjects:
             place = Path(root)
             old, new = self._load(place, number), self._load(place, after.get(root, 0))
             if old and new:
-                files = (self._changed(place, old, new, each, blobs) for each in differences(old, new))
+                files = (
+                    self._changed(place, old, new, each, blobs)
+                    for each in differences(old, new, self.coverage.is_history)
+                )
                 found += filter(None, files)
         blobs.sync(name for file in found for name in (file.before, file.after) if name)
         return found
@@ -104,7 +109,7 @@ class SecuredProjects:
             number = max(numbers, default=0)
             known = self._load(root, number) or FolderSnapshot(contents=number + 1)
             contents = SecuredContents(folder / f"{known.contents}.contents")
-            walk = SnapshotWalk(root, known, contents, self.coverage, is_stopped)
+            walk = SnapshotWalk(root, known, contents, folder / _LINKS, self.coverage, is_stopped)
             with contents.writing():
                 snapshot = walk.run()
             if snapshot is not known:
@@ -123,6 +128,8 @@ class SecuredProjects:
             stale = {f"{each}.snapshot" for each in numbers} - {f"{each}.snapshot" for each in others}
             if not others:
                 stale |= {file.name for file in list_files(folder, "*.contents")} - {f"{snapshot.contents}.contents"}
+                links = {file.link for file in snapshot.files() if file.length == LINKED}
+                stale |= {f"{_LINKS}/{file.name}" for file in list_files(folder / _LINKS) if file.name not in links}
             for name in stale:
                 remove(folder / name, missing_ok=True)
                 self._loaded.pop(folder / name, None)
@@ -174,6 +181,11 @@ class SecuredProjects:
 
     def _stored(self, root: Path, snapshot: FolderSnapshot, file: SecuredFile, blobs: Objects) -> str:
         """Puts the secured content into the blobs; gives its name, "" where it is not secured."""
+        if file.length == LINKED:
+            link = self._folder_of(root) / _LINKS / file.link
+            found = status(link)
+            is_same = found is not None and (found.st_size, found.st_mtime_ns) == (file.size, file.mtime_ns)
+            return blobs.put(read_bytes(link, most=MOST_BYTES), sync=False) if is_same else ""
         if file.version and not blobs.has(file.version):
             contents = SecuredContents(self._folder_of(root) / f"{snapshot.contents}.contents")
             blobs.put(contents.get(file.version, file.offset, file.length), sync=False)

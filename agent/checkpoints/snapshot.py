@@ -12,17 +12,18 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from agent.checkpoints.secured_contents import SecuredContents
 from foundation.errors import PalimpsestError, TemporaryFailure
-from foundation.files import OpenFolder, open_tree, read_bytes
+from foundation.files import OpenFolder, hard_link, make_private_folder, open_tree, read_bytes
 from foundation.gitignore import IgnoreRules, is_ignored
 from memory.versions.objects import content_name
 
 MAX_DEPTH: Final = 100
 MAX_FILES: Final = 200_000
 MAX_TOTAL_BYTES: Final = 4_000_000_000
+LINKED: Final = -1
 _MAX_RULES_BYTES: Final = 1_000_000
 _RULES: Final = ".gitignore"
 _GRAIN_NS: Final = 50_000_000
@@ -32,13 +33,15 @@ _COARSE_GRAIN_NS: Final = 2_000_000_000  # FAT
 class FileCoverage(Struct, frozen=True, kw_only=True):
     """Which files of the project are secured before a command.
 
-    `left_out` and `always` go by the name alone: files and folders that are not looked at, and files that are secured
-    although .gitignore leaves them out. `without` are files and folders that the program itself writes.
+    `left_out`, `always` and `is_history` go by the name alone: files and folders that are not looked at, files that are
+    secured although .gitignore leaves them out, and folders of version control. `without` are files and folders that
+    the program itself writes.
     """
 
     folders: Callable[[], Sequence[Path]]
     left_out: Callable[[str], bool]
     always: Callable[[str], bool]
+    is_history: Callable[[str], bool]
     without: frozenset[Path] = frozenset()
     file_bytes: int = 20_000_000
     ignored: bool = False
@@ -46,7 +49,8 @@ class FileCoverage(Struct, frozen=True, kw_only=True):
 
 class SecuredFile(Struct, frozen=True, array_like=True):
     """A file as it was seen. `version` is the SHA-256 of its content, "" where it is not secured; `offset` and `length`
-    say where the content is."""
+    say where the content is; a length of LINKED, that a hard link holds the file, so that it can be removed but not
+    overwritten without a loss."""
 
     size: int
     mtime_ns: int
@@ -56,6 +60,11 @@ class SecuredFile(Struct, frozen=True, array_like=True):
     version: str
     offset: int = 0
     length: int = 0
+
+    @property
+    def link(self) -> str:
+        """The name of the hard link."""
+        return f"{self.inode}-{self.size}-{self.mtime_ns}"
 
     def looks_like(self, other: "SecuredFile") -> bool:
         """Whether nothing shows that one was changed to the other, but for permissions and the time of that."""
@@ -103,6 +112,7 @@ class SnapshotWalk:
         root: Path,
         known: FolderSnapshot,
         contents: SecuredContents,
+        links: Path,
         coverage: FileCoverage,
         is_stopped: Callable[[], bool] = lambda: False,
     ) -> None:
@@ -110,6 +120,7 @@ class SnapshotWalk:
         self._is_stopped = is_stopped
         self._known = known if known.ignored == coverage.ignored else FolderSnapshot(contents=known.contents)
         self._contents = contents
+        self._links = links
         self._coverage = coverage
         self._without = {str(path.relative_to(root).as_posix()) for path in coverage.without if root in path.parents}
         self._folders: dict[str, SecuredFolder] = {}
@@ -145,7 +156,7 @@ class SnapshotWalk:
                 or found.st_ctime_ns != file.ctime_ns
                 or found.st_size != file.size
                 or found.st_ino != file.inode
-                or not file.version
+                or not (file.version or file.length == LINKED)
             ]
             if differing:
                 seen = None if _RULES in differing else self._with_changes(folder, path, seen, differing)
@@ -164,7 +175,8 @@ class SnapshotWalk:
                     except (OSError, PalimpsestError):  # removed, swapped for a link, or closed to this user
                         self.unsecured.append(below)
                         continue
-                    self._walk(opened, below, stack, anew=anew)
+                    is_history = self._coverage.is_history(name)
+                    self._walk(opened, below, () if is_history else stack, anew=anew and not is_history)
 
     def _with_changes(self, folder: OpenFolder, path: str, known: SecuredFolder, names: Sequence[str]) -> SecuredFolder:
         files = dict(known.files)
@@ -202,7 +214,11 @@ class SnapshotWalk:
             if any("\ud800" <= letter <= "\udfff" for letter in name):
                 self.unsecured.append(below)
                 continue
-            is_left_out = stack and is_ignored(stack, (*parts, name), folder=kind == "folder")
+            is_left_out = (
+                stack
+                and not self._coverage.is_history(name)
+                and is_ignored(stack, (*parts, name), folder=kind == "folder")
+            )
             if is_left_out and (kind == "folder" or not self._coverage.always(name)):
                 continue
             if kind == "folder":
@@ -220,7 +236,11 @@ class SnapshotWalk:
         if found is None:
             return None
         seen = (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
-        if known and known.version and seen == (known.size, known.mtime_ns, known.ctime_ns, known.inode):
+        if (
+            known
+            and (known.version or known.length == LINKED)
+            and seen == (known.size, known.mtime_ns, known.ctime_ns, known.inode)
+        ):
             return known
         version, at = "", (0, 0)
         self._bytes += found.st_size
@@ -232,9 +252,17 @@ class SnapshotWalk:
             self.unsecured.append(f"{path}/{name}" if path else name)
         else:
             at, version = self._contents.add(body), content_name(body)
-        ctime_ns = 0 if _is_recent(found.st_mtime_ns, found.st_ctime_ns) else found.st_ctime_ns
         mode = found.st_mode & 0o7777
-        return SecuredFile(found.st_size, found.st_mtime_ns, ctime_ns, found.st_ino, mode, version, *at)
+        ctime_ns = 0 if _is_recent(found.st_mtime_ns, found.st_ctime_ns) else found.st_ctime_ns
+        file = SecuredFile(found.st_size, found.st_mtime_ns, ctime_ns, found.st_ino, mode, version, *at)
+        if body is None and found.st_size > self._coverage.file_bytes:
+            with suppress(PalimpsestError, OSError):
+                make_private_folder(self._links)
+                with suppress(FileExistsError):
+                    hard_link(self._root / path / name, self._links / file.link)
+                ctimes = (each.st_ctime_ns for each in folder.statuses((name,)) if each)
+                file = structs.replace(file, ctime_ns=next(ctimes, 0), length=LINKED)
+        return file
 
     def _rules(self, path: str) -> Iterator[tuple[int, IgnoreRules]]:
         with suppress(PalimpsestError, OSError, UnicodeDecodeError):
@@ -242,10 +270,13 @@ class SnapshotWalk:
             yield len(path.split("/")) if path else 0, IgnoreRules.parse(text)
 
 
-def differences(before: FolderSnapshot, after: FolderSnapshot) -> Iterator[FileDifference]:
+def differences(
+    before: FolderSnapshot, after: FolderSnapshot, is_history: Callable[[str], bool]
+) -> Iterator[FileDifference]:
     """The files whose content, permission bits or presence differ, by folder.
 
-    What only became ignored or is no longer ignored, and a name of which only the case changed, is no difference.
+    What only became ignored or is no longer ignored, and a name of which only the case changed, is no difference. Of a
+    repository, which version control changes all the time, only what is gone counts, and only where it is destroyed.
     """
     rules = {path for path, folder in before.folders.items() if _rules_differ(folder, after.folders.get(path))}
     for path in dict.fromkeys((*before.folders, *after.folders)):
@@ -254,17 +285,34 @@ def differences(before: FolderSnapshot, after: FolderSnapshot) -> Iterator[FileD
             continue
         files, now = old.files if old else {}, new.files if new else {}
         parts = path.split("/") if path else []
+        top = next(("/".join(parts[: at + 1]) for at, part in enumerate(parts) if is_history(part)), "")
+        if top and not _is_destroyed(before, after, top):
+            continue
         above = ["/".join(parts[:count]) for count in range(len(parts) + 1)]
         made = tuple(folder for folder in above if folder and folder not in before.folders)
         is_judged_anew = not rules.isdisjoint(above)
         renamed = {_folded(name): file.version for name, file in files.items() if name not in now}
         for name in dict.fromkeys((*files, *now)):
             was, file = files.get(name), now.get(name)
+            if top and file:
+                continue
             if was == file or (was and file and was.version and (was.version, was.mode) == (file.version, file.mode)):
                 continue
             if was is None and file and (is_judged_anew or renamed.get(_folded(name)) == file.version):
                 continue
             yield FileDifference(f"{path}/{name}" if path else name, was, file, made, may_be_ignored=is_judged_anew)
+
+
+def _is_destroyed(before: FolderSnapshot, after: FolderSnapshot, top: str) -> bool:
+    """Whether the repository in the folder `top` is none any more, or without all of its objects."""
+    old, new = before.folders.get(top), after.folders.get(top)
+    if old is None or new is None:
+        return old is not None
+    objects = f"{top}/objects"
+    if "HEAD" not in old.files or objects not in before.folders:
+        return False
+    has_objects = any(folder.files for path, folder in after.folders.items() if path.startswith(objects))
+    return "HEAD" not in new.files or "refs" not in new.folders or not has_objects
 
 
 def _rules_differ(before: SecuredFolder, after: SecuredFolder | None) -> bool:

@@ -12,12 +12,13 @@ from memory.versions.file_history import FileHistory
 
 
 def project_coverage(project: ProjectFolders, workspace: Workspace, settings: ToolSettings) -> FileCoverage:
-    """The project folders, but for a home folder: without version control's own files, what .gitignore leaves out
-    (files of keys excepted), and what the program writes in the workspace."""
+    """The project folders, but for a home folder: without what .gitignore leaves out (files of keys excepted), and what
+    the program writes in the workspace."""
     return FileCoverage(
         folders=lambda: () if project.concern else project.folders,
-        left_out=lambda name: is_state(name) or comparable(name) in VERSION_CONTROL,
+        left_out=is_state,
         always=lambda name: is_secret((name,)),
+        is_history=lambda name: comparable(name) in VERSION_CONTROL,
         without=frozenset({workspace.conversations, workspace.memory_dir, workspace.memory_md}),
         file_bytes=settings.checkpoint_mb * MEGABYTE,
         ignored=settings.checkpoint_ignored,

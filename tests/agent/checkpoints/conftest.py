@@ -85,7 +85,11 @@ def secured_project(tmp_path: Path, **settings: Any) -> ProjectWithTools:
     folder = tmp_path.resolve() / "project"
     folder.mkdir()
     coverage = FileCoverage(
-        folders=lambda: (folder,), left_out=lambda name: name == ".git", always=lambda name: name == ".env", **settings
+        folders=lambda: (folder,),
+        left_out=lambda name: name == ".palimpsest",
+        is_history=lambda name: name == ".git",
+        always=lambda name: name == ".env",
+        **settings,
     )
     return ProjectWithTools(folder, tmp_path.resolve() / ".palimpsest" / "checkpoints", coverage=coverage)
 

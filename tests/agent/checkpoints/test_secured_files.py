@@ -1,6 +1,7 @@
 """What a command does to files of the project is taken back, whatever the command was."""
 
 import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -151,7 +152,7 @@ def test_files_that_other_rules_leave_out_or_show_are_neither_made_nor_deleted(
     assert secured.files() == before
 
 
-def test_a_file_that_is_too_large_is_named_before_and_when_it_is_lost(tmp_path: Path) -> None:
+def test_a_file_that_is_too_large_is_named_before_and_when_it_is_overwritten(tmp_path: Path) -> None:
     project = secured_project(tmp_path, file_bytes=1_000)
     project.write("big.bin", b"x" * 1_001)
     named: list[str] = []
@@ -161,9 +162,50 @@ def test_a_file_that_is_too_large_is_named_before_and_when_it_is_lost(tmp_path: 
     assert len(project.checkpoints.take_notices()) == 1
     project.checkpoints.after_command(project.checkpoints.before_command("e_1", report=named.append))
     assert len(named) == 1
-    assert project.command("rm big.bin") == ()
+    assert project.command("printf yy | dd of=big.bin conv=notrunc") == ()
     [notice] = project.checkpoints.take_notices()
     assert "changed or removed files that /undo does not cover" in notice and "big.bin" in notice
+
+
+@pytest.mark.parametrize("line", ["rm big.bin", "mv big.bin other", "cp big.bin x && echo >> x && mv x big.bin"])
+def test_a_file_that_is_too_large_is_there_again_after_it_was_removed(tmp_path: Path, line: str) -> None:
+    project = secured_project(tmp_path, file_bytes=1_000)
+    project.write("big.bin", b"x" * 1_001)
+    project.command(line)
+    project.undo()
+    assert project.files()["big.bin"] == b"x" * 1_001
+    project.write("big.bin", b"small")
+    project.command("rm -f other")
+    project.command("true")
+    assert list((project.state / "secured").rglob("links/*")) == []
+
+
+GIT = "git -c user.name=a -c user.email=a@b"
+MADE = f"git init -q . && git add -A && {GIT} commit -qm x && git tag v1"
+
+
+@pytest.mark.parametrize(
+    "line", ["rm -rf .git", "find . -delete", "mv .git {tmp}", "rm -rf .git/objects/*", "rm .git/HEAD"]
+)
+def test_a_repository_that_a_command_destroys_is_restored(secured: ProjectWithTools, line: str, tmp_path: Path) -> None:
+    secured.command(MADE)
+    secured.turn(2)
+    assert secured.command(line.format(tmp=tmp_path / "away"))
+    secured.undo()
+    for check in ("git fsck --strict", "git show v1:notes.txt", "git diff --quiet HEAD"):
+        assert (
+            subprocess.run(["bash", "-c", check], cwd=secured.folder, check=False, capture_output=True).returncode == 0
+        )
+
+
+@pytest.mark.parametrize(
+    "line", [f"echo 2 >> notes.txt; {GIT} commit -qam y", "git gc -q", "git tag -d v1", "git pack-refs --all"]
+)
+def test_what_version_control_does_to_its_own_files_is_not_undone(secured: ProjectWithTools, line: str) -> None:
+    secured.command(MADE)
+    secured.turn(2)
+    made = secured.command(line)
+    assert [file.path for record in made for file in record.files if file.path.startswith(".git/")] == []
 
 
 def test_a_small_file_that_a_command_makes_too_large_is_kept(tmp_path: Path) -> None:
