@@ -20,6 +20,8 @@ class SecuredContents:
     """The contents in the file at `path`. Writers hold the lock of the secured project."""
 
     def __init__(self, path: Path) -> None:
+        self.links = path.with_name("links")
+        """The folder of hard links to files that are too large to be read."""
         self._path = path
         self._file: BinaryIO | None = None
         self._pack = packer()

@@ -109,7 +109,7 @@ class SecuredProjects:
             number = max(numbers, default=0)
             known = self._load(root, number) or FolderSnapshot(contents=number + 1)
             contents = SecuredContents(folder / f"{known.contents}.contents")
-            walk = SnapshotWalk(root, known, contents, folder / _LINKS, self.coverage, is_stopped)
+            walk = SnapshotWalk(root, known, contents, self.coverage, is_stopped)
             with contents.writing():
                 snapshot = walk.run()
             if snapshot is not known:

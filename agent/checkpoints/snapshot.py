@@ -112,7 +112,6 @@ class SnapshotWalk:
         root: Path,
         known: FolderSnapshot,
         contents: SecuredContents,
-        links: Path,
         coverage: FileCoverage,
         is_stopped: Callable[[], bool] = lambda: False,
     ) -> None:
@@ -120,7 +119,6 @@ class SnapshotWalk:
         self._is_stopped = is_stopped
         self._known = known if known.ignored == coverage.ignored else FolderSnapshot(contents=known.contents)
         self._contents = contents
-        self._links = links
         self._coverage = coverage
         self._without = {str(path.relative_to(root).as_posix()) for path in coverage.without if root in path.parents}
         self._folders: dict[str, SecuredFolder] = {}
@@ -257,9 +255,9 @@ class SnapshotWalk:
         file = SecuredFile(found.st_size, found.st_mtime_ns, ctime_ns, found.st_ino, mode, version, *at)
         if body is None and found.st_size > self._coverage.file_bytes:
             with suppress(PalimpsestError, OSError):
-                make_private_folder(self._links)
+                make_private_folder(self._contents.links)
                 with suppress(FileExistsError):
-                    hard_link(self._root / path / name, self._links / file.link)
+                    hard_link(self._root / path / name, self._contents.links / file.link)
                 ctimes = (each.st_ctime_ns for each in folder.statuses((name,)) if each)
                 file = structs.replace(file, ctime_ns=next(ctimes, 0), length=LINKED)
         return file

@@ -6,7 +6,8 @@
 import random
 from collections.abc import Iterator
 
-BY_HAND: list[str] = r"""
+BY_HAND = [
+    *r"""
 mv notes.txt {away}/
 mv -t {away} notes.txt src/a.py
 find t -type f -exec mv {{}} {away}/ \;
@@ -203,6 +204,7 @@ exec -a harmless rm -rf t
 umask 777; echo x > notes.txt.new; mv -f notes.txt.new notes.txt
 cd src; rm -rf ../t ../notes.txt; cd ..; rmdir src/deep || rm -rf src/deep
 """.strip().splitlines()
+]
 
 PLACES = ("notes.txt", "src/a.py", "src/deep/b.py", "t/c", "data.db", "名前 店.txt", "-dash.txt")
 _ACTIONS = (
