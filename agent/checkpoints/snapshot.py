@@ -8,7 +8,7 @@ the next walk, because a second change within the grain of the clock would not s
 import time
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -167,14 +167,16 @@ class SnapshotWalk:
                 stack = (*stack, *self._rules(path))
             for name in seen.folders:
                 below = f"{path}/{name}" if path else name
-                with ExitStack() as closing:
-                    try:
-                        opened = closing.enter_context(folder.below(name))
-                    except (OSError, PalimpsestError):  # removed, swapped for a link, or closed to this user
-                        self.unsecured.append(below)
-                        continue
-                    is_history = self._coverage.is_history(name)
+                try:
+                    opened = folder.below(name)
+                except (OSError, PalimpsestError):  # removed, swapped for a link, or closed to this user
+                    self.unsecured.append(below)
+                    continue
+                is_history = self._coverage.is_history(name)
+                try:
                     self._walk(opened, below, () if is_history else stack, anew=anew and not is_history)
+                finally:
+                    opened.close()
 
     def _with_changes(self, folder: OpenFolder, path: str, known: SecuredFolder, names: Sequence[str]) -> SecuredFolder:
         files = dict(known.files)

@@ -14,7 +14,7 @@ _FOLDER = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_DIRECTORY", "O_
 
 
 class OpenFolder:
-    """A folder of the tree, open while it is used. On Windows, which has no such descriptors, its path."""
+    """A folder of the tree, open until `close`. On Windows, which has no such descriptors, its path."""
 
     def __init__(self, handle: int | None, path: str) -> None:
         self._handle = handle
@@ -55,19 +55,17 @@ class OpenFolder:
             body = file.readall()
             return body if len(body) <= most else None
 
-    @contextmanager
-    def below(self, name: str) -> Generator["OpenFolder"]:
-        """The folder of that name in this one. Raises OSError where there is none, or a link."""
+    def below(self, name: str) -> "OpenFolder":
+        """The folder of that name in this one, to be closed. Raises OSError where there is none, or a link."""
         path = f"{self._path}{os.sep}{name}"
         if self._handle is None:
             refuse_links(Path(path))
-            yield OpenFolder(None, path)
-            return
-        handle = os.open(name, _FOLDER, dir_fd=self._handle)
-        try:
-            yield OpenFolder(handle, path)
-        finally:
-            os.close(handle)
+            return OpenFolder(None, path)
+        return OpenFolder(os.open(name, _FOLDER, dir_fd=self._handle), path)
+
+    def close(self) -> None:
+        if self._handle is not None:
+            os.close(self._handle)
 
 
 @contextmanager
