@@ -152,7 +152,8 @@ class SecuredProjects:
         self, root: Path, old: FolderSnapshot, new: FolderSnapshot, difference: FileDifference, blobs: Objects
     ) -> ChangedFile | None:
         before, after, place = difference.before, difference.after, root / difference.path
-        if difference.may_be_ignored and after is None and is_file(place):
+        is_left_out = difference.may_be_ignored and after is None and is_file(place)
+        if is_left_out and before and _holds(place, before.version):
             return None
         if before is None and (after is None or not after.version):
             return None
@@ -163,7 +164,7 @@ class SecuredProjects:
             last = self._stored(root, new, after, blobs) if after else ""
         except (PalimpsestError, OSError):
             first = last = ""
-        if after and not last:
+        if is_left_out or (after and not last):
             last = _stored_now(place, before, after, first, blobs)
         if before and not first:
             self.lost.append(place)
@@ -203,9 +204,15 @@ def remove_unused(folder: Path, before_ns: int) -> None:
             remove_tree(project)
 
 
-def _stored_now(place: Path, before: SecuredFile | None, after: SecuredFile, first: str, blobs: Objects) -> str:
+def _holds(place: Path, version: str) -> bool:
+    with suppress(PalimpsestError, OSError):
+        return content_name(read_bytes(place, most=MOST_BYTES)) == version
+    return False
+
+
+def _stored_now(place: Path, before: SecuredFile | None, after: SecuredFile | None, first: str, blobs: Objects) -> str:
     """The content of a file that the snapshot could not secure, in the blobs; "" where it cannot be read."""
-    if before and after.looks_like(before):
+    if before and after and after.looks_like(before):
         return first
     with suppress(PalimpsestError, OSError):
         return blobs.put(read_bytes(place, most=MOST_BYTES), sync=False)

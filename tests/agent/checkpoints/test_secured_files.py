@@ -149,6 +149,14 @@ def test_files_that_other_rules_leave_out_or_show_are_neither_made_nor_deleted(
     assert secured.files() == before
 
 
+def test_a_file_that_is_overwritten_and_ignored_at_once_is_restored(secured: ProjectWithTools) -> None:
+    before = secured.files()
+    [made] = secured.command("echo '*' > .gitignore; echo x > notes.txt; rm src/a.py")
+    assert sorted(file.path for file in made.files) == ["notes.txt", "src/a.py"]
+    secured.undo()
+    assert {name: body for name, body in secured.files().items() if name != ".gitignore"} == before
+
+
 def test_a_file_that_is_too_large_is_named_before_and_when_it_is_overwritten(tmp_path: Path) -> None:
     project = secured_project(tmp_path, file_bytes=1_000)
     project.write("big.bin", b"x" * 1_001)
