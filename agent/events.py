@@ -6,7 +6,8 @@ ContextReady, then ContextOverflowed and the same request again, at most once a 
 Retrying, Notice, TextDelta, TextWithdrawn, ReasoningDelta and CallWritten in any order, UsageKnown, CallLimitReached?,
 and for each tool call PermissionRequested?, then ToolStarted, PermissionDenied?, then ToolProgress, Notice,
 QuestionAsked and PlanUpdated in any order, ToolFinished, CheckpointMade* and VersionMade* (calls that only read run
-side by side, so that their events mix), then Notice? and CallLimitReached*; then the next request. A message that is
+side by side, so that their events mix; the CheckpointMade of a command may come within the next answer instead), then
+Notice? and CallLimitReached*; then the next request. A message that is
 sent into the turn comes before its next request, or ends an answer, which has no UsageKnown then: Notice* up to
 WordsHidden? as at the start, and its request has a Recall. The last event is exactly one of AnswerStored (after
 UsageKnown, Notice*), Stopped and TurnFailed; the last two may come at any point. The text of a TextDelta was given to

@@ -15,19 +15,19 @@ from msgspec.structs import replace
 from agent.background.jobs import SessionJobs
 from agent.background.scheduler import Scheduler
 from agent.branch import OpenBranch
-from agent.change_events import change_events
-from agent.checkpoints.versioned import VersionedCheckpoints
+from agent.change_events import with_changes
 from agent.compaction import ManualCompaction
 from agent.config.config import Config
 from agent.config.embedder import embedding_of
 from agent.config.used_models import UsedModels
 from agent.config.workspaces import renew_default_files
 from agent.delegation import Delegation
-from agent.events import Notice, SessionEvent, ToolFinished, UserStored
+from agent.events import Notice, SessionEvent, UserStored
 from agent.hooks.hooks import SessionHooks
 from agent.mcp.configuration import server_programs
 from agent.mcp.open import open_servers
 from agent.mcp.turn_tools import refresh_tools
+from agent.permissions.mode import PermissionMode
 from agent.permissions.policy import Policy
 from agent.permissions.rules import RuleSet
 from agent.permissions.stored_rules import stored_rules
@@ -36,6 +36,7 @@ from agent.session_model import SessionModel, opened_model
 from agent.session_tools import session_toolbox
 from agent.spending.budget import SpendingBudget
 from agent.tools.commands.commands import open_commands
+from agent.tools.files.coverage import open_checkpoints
 from agent.tools.files.project import ProjectFolders
 from agent.tools.offer import ToolOffer
 from agent.tools.window_room import with_omitted_tools
@@ -121,9 +122,7 @@ class Session:
         self._previews = MessagePreviews(memory, clock, self.assemble, self.branch.standing)
         if summariser is not None:
             summariser.budget = self.budget
-        self.checkpoints = VersionedCheckpoints(
-            workspace, memory.versions, clock, self.project.folders, keep_days=config.tools.checkpoint_days
-        )
+        self.checkpoints = open_checkpoints(workspace, memory.versions, clock, self.project, config.tools)
         self._delegation = Delegation(self)
         self.toolbox = session_toolbox(self, self._delegation)
         self.offer = ToolOffer(self.toolbox, lambda: self.project.root, workspace.root, self.commands.listed)
@@ -210,6 +209,8 @@ class Session:
         self._delegation.begin_turn()
         try:
             await asyncio.to_thread(self.checkpoints.prune_once, self._conversation_id())
+            if self.permissions.mode is PermissionMode.AUTO:
+                self.checkpoints.commands.secure_ahead()
             warnings = self._compression.take_warning() + self.jobs.take_warnings() + await self.file_notices()
             await self.jobs.answers.store_now()
             for notice in (*await self.branch.take_changes(), *(Notice("warning", each) for each in warnings)):
@@ -220,10 +221,9 @@ class Session:
                     if isinstance(event, UserStored):
                         self._last_sent = None if event.steers else (event.entry, message)
                         self.checkpoints.begin_turn(event.conversation, event.entry)
-                    yield await self._model.note(event)
-                    if isinstance(event, ToolFinished):
-                        for change in change_events(self.checkpoints, self.memory.versions, event.entry):
-                            yield change
+                    noted = await self._model.note(event)
+                    async for each in with_changes(self.checkpoints, self.memory.versions, noted):
+                        yield each
             await self._compression.run(self.conversation, self.model.counter)
         finally:
             self._turn = None

@@ -6,7 +6,7 @@ file is not as expected, or the disk refuses, the files that were changed are pu
 each file as it was or as it was to be; the next one finds out which (`recover`), and undo takes those back.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import RLock
@@ -25,7 +25,8 @@ from agent.checkpoints.change import (
     refuse_unusable,
     remove_empty_folders,
 )
-from agent.checkpoints.command_changes import UnfinishedCommand, UnfinishedCommands, tracked_files
+from agent.checkpoints.command_changes import UnfinishedCommand, UnfinishedCommands
+from agent.checkpoints.command_checkpoints import CommandCheckpoints
 from agent.checkpoints.conflicts import keep_beside
 from agent.checkpoints.history import CheckpointHistory, unfinished
 from agent.checkpoints.journal import Begun, Ended, Journal
@@ -33,6 +34,8 @@ from agent.checkpoints.late_edits import LateEdits
 from agent.checkpoints.notices import Notices
 from agent.checkpoints.recovery import recover_change
 from agent.checkpoints.retention import keep_only
+from agent.checkpoints.secured_projects import SECURED, remove_unused
+from agent.checkpoints.snapshot import FileCoverage
 from foundation.clock import Clock, to_ms
 from foundation.errors import PalimpsestError, TemporaryFailure
 from foundation.files import (
@@ -58,17 +61,26 @@ MS_PER_DAY: Final = 86_400_000
 class Checkpoints:
     """The checkpoints of a workspace, for one session at a time. Its methods block; call them from any thread."""
 
-    def __init__(self, folder: Path, clock: Clock, folders: Sequence[Path] = (), *, keep_days: int = 0) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        clock: Clock,
+        folders: Sequence[Path] = (),
+        *,
+        keep_days: int = 0,
+        coverage: FileCoverage | None = None,
+    ) -> None:
         """`folder` is `.palimpsest/checkpoints`; it is made with the first change. Only below the project folders
-        `folders` is cleared up after killed processes. `keep_days`: see `prune`."""
+        `folders` is cleared up after killed processes. `keep_days`: see `prune`. `coverage`: the files that are secured
+        before commands, of which else only those that tools changed are known."""
         self.folder = folder
         self.blobs = Objects(folder / "blobs", "checkpoint")
         self.journal = Journal(folder / "journal.jsonl")
         self.conversation = ""
         self.message = ""
-        self._made: list[CheckpointRecord] = []
-        self._commands = UnfinishedCommands(folder / "commands", self.blobs)
+        self._unfinished = UnfinishedCommands(folder / "commands", self.blobs, coverage)
         self._notices = Notices(folder / "notices.json")
+        self.commands = CommandCheckpoints(self._unfinished, self.journal, self._notices, self.locked)
         self._late_edits = LateEdits(folder, self._notices)
         self._clock = clock
         self._keep_days = keep_days
@@ -104,6 +116,7 @@ class Checkpoints:
     ) -> CheckpointRecord:
         """As `apply`, for every kind of checkpoint; `conversation` is by default that of the turn."""
         refuse_unusable(changes)
+        self.commands.settle()
         with self.locked():
             self._late_edits.keep()
             try:
@@ -119,23 +132,27 @@ class Checkpoints:
             with suppress(OSError):  # the files are changed; `recover` finds that out
                 self.journal.add(Ended(record.id))
         if entry:
-            self._made.append(record)
+            self.commands.made.append(record)
         return record
 
-    def take_made(self, entry: str) -> tuple[CheckpointRecord, ...]:
-        """The checkpoints that the tool call with this result made; each is given once."""
+    def take_made(self, entry: str = "") -> tuple[CheckpointRecord, ...]:
+        """The checkpoints that the tool call with this result made, or all; each is given once."""
+        self.commands.settle()
         with self._guard:
-            taken = tuple(record for record in self._made if record.entry == entry)
-            self._made = [record for record in self._made if record.entry != entry]
+            made = self.commands.made
+            taken = tuple(record for record in made if entry in {"", record.entry})
+            self.commands.made = [record for record in made if record not in taken]
         return taken
 
     def history(self, conversation: str) -> CheckpointHistory:
         """The checkpoints of the conversation, with interrupted ones cleared up. Raises Damaged where the journal
         cannot be opened."""
         try:
+            self.commands.settle()
             if exists(self.folder) and not is_folder(self.folder):
                 raise Damaged("No checkpoints", f"{self.folder} is not a folder.", "Move it away.")
             self.recover()
+            self.commands.review()
         except OSError as error:
             if isinstance(error, PalimpsestError):
                 raise
@@ -148,14 +165,14 @@ class Checkpoints:
         Files of the person that such a change had just taken out are put back; the changes themselves stay as far as
         they were made, and undo takes them back.
         """
-        if not unfinished(self.journal.lines()) and not self._commands.stored():
+        if not unfinished(self.journal.lines()) and not self._unfinished.stored():
             return
         with self.locked():
             for record in unfinished(self.journal.lines()):
                 if record.id not in self._recovered:  # one of other folders stays unfinished
                     self._notices.add(recover_change(record, self.journal, self.folder, self._folders))
                     self._recovered.add(record.id)
-            for sentence in self._commands.recover(self.journal, self._folders):
+            for sentence in self._unfinished.recover(self.journal, self._folders):
                 self._notices.add(sentence)
 
     def prune_once(self, conversation: str) -> None:
@@ -174,10 +191,11 @@ class Checkpoints:
             self._notices.add(f"{damage}, so no checkpoint is deleted. Run `{PROGRAM} check` for details.")
             return 0
         oldest = to_ms(self._clock.now()) - self._keep_days * MS_PER_DAY
+        remove_unused(self.folder / SECURED, oldest * 1_000_000)
         with self.locked():
             records = [line.record for line in self.journal.lines() if isinstance(line, Begun)]
             fresh = {record.conversation for record in records if record.time >= oldest} | {self.conversation}
-            return keep_only(lambda record: record.conversation in fresh, self.journal, self._commands, self.folder)
+            return keep_only(lambda record: record.conversation in fresh, self.journal, self._unfinished, self.folder)
 
     def forget(self, conversation: str) -> int:
         """Removes the checkpoints of a deleted conversation; gives their number. Raises Damaged, with all left as it
@@ -188,28 +206,23 @@ class Checkpoints:
             if damage := self.journal.content().damage:
                 raise Damaged("Not removed", f"{damage} and may refer to any version.")
             return keep_only(
-                lambda record: record.conversation != conversation, self.journal, self._commands, self.folder
+                lambda record: record.conversation != conversation, self.journal, self._unfinished, self.folder
             )
 
-    def before_command(self, entry: str = "", *, label: str = "", seconds: float = 0) -> UnfinishedCommand | None:
-        """Call before a command runs, for `seconds` at most: keeps the files that tools changed in this conversation,
-        as they are now. None where there are none."""
-        records = self.history(self.conversation).edits()
-        if not records:
-            return None
-        with self.locked():
-            record = self._record((), CheckpointKind.COMMAND, entry=entry, label=label)
-            return self._commands.begin(record, tracked_files(records, self.blobs), seconds)
+    def before_command(
+        self, entry: str = "", *, label: str = "", seconds: float = 0, report: Callable[[str], None] = lambda _: None
+    ) -> UnfinishedCommand | None:
+        """Call before a command runs, for `seconds` at most: secures the project's files, and stores those that tools
+        changed in this conversation. `report` is called with a sentence on files that are not secured, once for each.
+        None where no file is known. Raises PalimpsestError, OSError where they cannot be secured."""
+        edits = self.history(self.conversation).edits()
+        record = self._record((), CheckpointKind.COMMAND, entry=entry, label=label)
+        return self.commands.begin(record, edits, seconds, report)
 
     def after_command(self, running: UnfinishedCommand | None) -> None:
         """Call after it, with what `before_command` gave: the files that the command changed become a checkpoint."""
-        if running is None:
-            return
-        try:
-            with self.locked():
-                self._made += self._commands.end(running, self.journal)
-        finally:
-            running.lock.release()
+        if running is not None:
+            self.commands.finish(running)
 
     def _record(
         self,
@@ -334,6 +347,7 @@ class Checkpoints:
         A program that had a file open when it was replaced may write to the replaced one: that text is kept beside.
         Those that a session found at its end are given by the next one.
         """
+        self.commands.settle()
         self.recover()
         if exists(self._notices.path):
             with self.locked(), suppress(OSError):
@@ -344,6 +358,7 @@ class Checkpoints:
 
     def close(self) -> None:
         """Looks once more at files that were replaced, lets them go, and stores the notices that nobody has taken."""
+        self.commands.close()
         with self._guard:
             self._late_edits.keep()
         if self._notices:

@@ -1,8 +1,9 @@
-"""Notices what a command changed in files that tools changed before, so that undo goes back past a formatter.
+"""Notices what a command changed in files, so that undo takes it back, whatever the command was.
 
-Files that no tool changed are not looked at: what a command does to them is not undone. While a command runs,
-`commands/<id>.json` names the versions before it, and its process holds `commands/<id>.lock`: they are kept when
-checkpoints are removed, and where the process is killed, the next one finds out what the command changed.
+The files of the project are secured before (agent.checkpoints.secured_projects). Files that tools changed before and
+that are not among them, such as ignored ones, are stored as versions. While a command runs, `commands/<id>.json` names
+the snapshots and the versions before it, and its process holds `commands/<id>.lock`: they are kept when checkpoints are
+removed, and where the process is killed, the next one finds out what the command changed.
 """
 
 from collections.abc import Callable, Generator, Iterable, Sequence
@@ -15,6 +16,8 @@ from msgspec import Struct, structs
 
 from agent.checkpoints.change import ChangedFile, CheckpointRecord, is_below
 from agent.checkpoints.journal import Begun, Ended, Journal
+from agent.checkpoints.secured_projects import SECURED, SecuredProjects
+from agent.checkpoints.snapshot import FileCoverage
 from foundation.errors import PalimpsestError
 from foundation.files import (
     FileLock,
@@ -27,6 +30,7 @@ from foundation.files import (
     write_atomically,
 )
 from foundation.files.conditional import permission_bits
+from foundation.sizes import format_size
 from foundation.typed_json import decode_json
 from memory.versions.objects import Objects
 
@@ -34,6 +38,7 @@ MOST_FILES: Final = 500
 MOST_FILE_BYTES: Final = 20_000_000
 _MOST_STORED_BYTES: Final = 10_000_000
 _MOST_NAMES: Final = 5
+_WHY_UNSECURED: Final = "they are too large (tools.checkpoint_mb), too many or not readable."
 
 
 class TrackedFile(Struct, frozen=True):
@@ -56,6 +61,7 @@ class StoredCommand(Struct, frozen=True):
     record: CheckpointRecord
     files: tuple[TrackedFile, ...]
     until: int
+    snapshots: dict[str, int] = {}
 
 
 class UnfinishedCommand(Struct, frozen=True):
@@ -68,21 +74,53 @@ class UnfinishedCommand(Struct, frozen=True):
 class UnfinishedCommands:
     """The commands under way, of every process. Methods are called with the lock of the checkpoints held."""
 
-    def __init__(self, folder: Path, blobs: Objects) -> None:
+    def __init__(self, folder: Path, blobs: Objects, coverage: FileCoverage | None = None) -> None:
         self.blobs = blobs
+        self.secured = SecuredProjects(folder.with_name(SECURED), coverage) if coverage else None
         self._folder = folder
+        self._named: set[Path] = set()
 
     def stored(self) -> list[Path]:
         """The files of the commands; needs no lock."""
         return list_files(self._folder, "ck_*.json")
 
-    def begin(self, record: CheckpointRecord, files: tuple[TrackedFile, ...], seconds: float) -> UnfinishedCommand:
-        """Stores what the files are before the command, which runs for `seconds` at most. Raises OSError."""
+    @property
+    def covers(self) -> bool:
+        """Whether there is a project folder of which the files are secured."""
+        return self.secured is not None and bool(self.secured.coverage.folders())
+
+    def secure(self, is_stopped: Callable[[], bool] = lambda: False) -> dict[str, int]:
+        """Secures the project's files; gives the numbers of their snapshots. Needs no lock. Raises OSError, NotChanged
+        and other PalimpsestErrors."""
+        return self.secured.secure(self._needed, is_stopped) if self.secured else {}
+
+    def unsecured_sentence(self) -> str:
+        """Names files that could not be secured and that no sentence named yet; "" for none."""
+        unsecured = self.secured.unsecured if self.secured else {}
+        new = [path for path in unsecured if path not in self._named]
+        self._named.update(new)
+        sizes = [f"{path.name} ({format_size(unsecured[path])})" for path in new]
+        return f"/undo cannot restore what commands overwrite in {_names(sizes)}: {_WHY_UNSECURED}" if new else ""
+
+    def lost_sentence(self) -> str:
+        """Names files that the last command changed or removed and that were not secured; "" for none."""
+        lost = [str(path) for path in self.secured.lost] if self.secured else []
+        return f"A command changed or removed files that /undo does not cover: {_names(lost)}." if lost else ""
+
+    def begin(
+        self, record: CheckpointRecord, edits: Iterable[CheckpointRecord], snapshots: dict[str, int], seconds: float
+    ) -> UnfinishedCommand | None:
+        """Stores what the files are before the command, which runs for `seconds` at most; None where no file is known.
+        Raises OSError."""
+        secured = self.secured
+        files = tracked_files(edits, self.blobs, lambda place: bool(secured and secured.has(place, snapshots)))
+        if not files and not snapshots:
+            return None
         make_private_folder(self._folder)
         place = self._folder / f"{record.id}.json"
         lock = FileLock(place.with_suffix(".lock"), timeout=0)
         lock.acquire()
-        running = UnfinishedCommand(StoredCommand(record, files, record.time + int(seconds * 1000)), lock)
+        running = UnfinishedCommand(StoredCommand(record, files, record.time + int(seconds * 1000), snapshots), lock)
         try:
             write_atomically(place, msgspec.json.encode(running.stored))
         except BaseException:
@@ -90,9 +128,16 @@ class UnfinishedCommands:
             raise
         return running
 
-    def end(self, running: UnfinishedCommand, journal: Journal) -> list[CheckpointRecord]:
+    def changes(self, command: StoredCommand, snapshots: dict[str, int]) -> tuple[ChangedFile, ...]:
+        """What differs in the snapshots, and in the other files now. Raises PalimpsestError, OSError."""
+        found = self.secured.changes(command.snapshots, snapshots, self.blobs) if self.secured else []
+        return (*found, *changed_files(command.files, self.blobs))
+
+    def end(
+        self, running: UnfinishedCommand, files: tuple[ChangedFile, ...], journal: Journal
+    ) -> list[CheckpointRecord]:
         """Makes the checkpoint of what the command changed; none where that is nothing. The lock stays held."""
-        record = self._make(running.stored.record, running.stored.files, journal)
+        record = self._make(running.stored.record, files, journal)
         self._remove(self._folder / f"{running.stored.record.id}.json")
         return [record] if record else []
 
@@ -105,15 +150,13 @@ class UnfinishedCommands:
                 command = _read(place)
                 begun = {line.record.id for line in journal.lines() if isinstance(line, Begun)}
                 if command is not None and command.record.id not in begun:
-                    files = [
+                    files = tuple(
                         file
-                        for file in command.files
+                        for file in self.changes(command, self.secure())
                         if is_below(file.folder, file.path, folders) and _is_changed_before(file.place, command.until)
-                    ]
+                    )
                     if record := self._make(command.record, files, journal):
-                        names = ", ".join(file.path for file in record.files[:_MOST_NAMES])
-                        if len(record.files) > _MOST_NAMES:
-                            names += f" and {len(record.files) - _MOST_NAMES} more"
+                        names = _names([file.path for file in record.files])
                         yield f"A command was cut off with its session; /undo undoes its changes to {names}."
                 self._remove(place)
 
@@ -131,15 +174,20 @@ class UnfinishedCommands:
         return needed
 
     def _make(
-        self, record: CheckpointRecord, tracked: Sequence[TrackedFile], journal: Journal
+        self, record: CheckpointRecord, files: tuple[ChangedFile, ...], journal: Journal
     ) -> CheckpointRecord | None:
-        files = changed_files(tracked, self.blobs)
         if not files:
             return None
         record = structs.replace(record, files=files)
+        journal.begin()
         journal.add(Begun(record))
         journal.add(Ended(record.id))
         return record
+
+    def _needed(self, root: str) -> set[int]:
+        """The snapshots of the project folder that commands under way need."""
+        stored = filter(None, map(_read, self.stored()))
+        return {command.snapshots[root] for command in stored if root in command.snapshots}
 
     @contextmanager
     def _ended(self, place: Path) -> Generator[bool]:
@@ -161,6 +209,11 @@ class UnfinishedCommands:
             remove(place.with_suffix(".lock"), missing_ok=True)
 
 
+def _names(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return ", ".join(names[:_MOST_NAMES]) + more
+
+
 def _read(place: Path) -> StoredCommand | None:
     try:
         return decode_json(read_bytes(place, most=_MOST_STORED_BYTES, owned=True), StoredCommand)
@@ -169,15 +222,18 @@ def _read(place: Path) -> StoredCommand | None:
 
 
 def _is_changed_before(place: Path, until: int) -> bool:
-    """Whether the file, or where it is deleted its folder, was changed last when the command may have run: what was
-    changed later is the person's."""
-    found = status(place) or status(place.parent)
-    return found is not None and found.st_mtime_ns // 1_000_000 <= until
+    """Whether the file, or where it is deleted the nearest folder, was changed last when the command may have run: what
+    was changed later is the person's."""
+    found = next(filter(None, map(status, (place, *place.parents))))
+    return found.st_mtime_ns // 1_000_000 <= until
 
 
-def tracked_files(records: Iterable[CheckpointRecord], blobs: Objects) -> tuple[TrackedFile, ...]:
-    """The files of the checkpoints as they are now, each kept as a version; where there are many, the last ones."""
-    files = {file.place: file for record in records for file in record.files}
+def tracked_files(
+    records: Iterable[CheckpointRecord], blobs: Objects, is_secured: Callable[[Path], bool]
+) -> tuple[TrackedFile, ...]:
+    """The files of the checkpoints that are not secured, as they are now, each kept as a version; where there are many,
+    the last ones."""
+    files = {file.place: file for record in records for file in record.files if not is_secured(file.place)}
     tracked: list[TrackedFile] = []
     for place, file in list(files.items())[-MOST_FILES:]:
         try:

@@ -9,7 +9,8 @@ from agent.checkpoints.change import CheckpointRecord
 from agent.checkpoints.checkpoints import Checkpoints
 from agent.checkpoints.command_changes import UnfinishedCommands
 from agent.checkpoints.retention import keep_only
-from foundation.files import exists, list_files, list_folders, read_bytes, remove
+from agent.checkpoints.secured_projects import SECURED
+from foundation.files import exists, list_files, list_folders, read_bytes, remove, remove_tree
 from memory.errors import Damaged
 
 Holds = Callable[[bytes], bool]
@@ -22,10 +23,12 @@ def forget_in_checkpoints(checkpoints: Checkpoints, is_gone: Callable[[str], boo
     """
     folder, blobs = checkpoints.folder, checkpoints.blobs
     if not exists(folder / "journal.jsonl"):
+        remove_tree(folder / SECURED)
         return 0
     with checkpoints.locked():
         if damage := checkpoints.journal.content().damage:
             raise Damaged("Not removed", f"{damage} and may refer to any version.")
+        remove_tree(folder / SECURED)  # a copy of the project, made again before the next command
         holding = {name for name in blobs.names() if _body_holds(checkpoints, name, holds)}
 
         def keeps(record: CheckpointRecord) -> bool:

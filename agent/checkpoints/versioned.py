@@ -5,6 +5,7 @@ from pathlib import Path
 
 from agent.checkpoints.change import CheckpointKind, CheckpointRecord, FileChange
 from agent.checkpoints.checkpoints import Checkpoints
+from agent.checkpoints.snapshot import FileCoverage
 from foundation.clock import Clock
 from foundation.paths import Workspace
 from memory.versions.cause import Author, Cause
@@ -15,9 +16,16 @@ class VersionedCheckpoints(Checkpoints):
     """Records what tools and their undoing make of MEMORY.md, AGENTS.md, skills and the like."""
 
     def __init__(
-        self, workspace: Workspace, history: FileHistory, clock: Clock, folders: Sequence[Path], *, keep_days: int
+        self,
+        workspace: Workspace,
+        history: FileHistory,
+        clock: Clock,
+        folders: Sequence[Path],
+        *,
+        keep_days: int,
+        coverage: FileCoverage | None = None,
     ) -> None:
-        super().__init__(workspace.checkpoints, clock, folders, keep_days=keep_days)
+        super().__init__(workspace.checkpoints, clock, folders, keep_days=keep_days, coverage=coverage)
         self._root = workspace.root
         self._history = history
 

@@ -145,6 +145,7 @@ async def _restore(
 ) -> Outcome:
     """Takes the checkpoints back, at once where nobody edited the files in between; then the conversation, where
     `entry` is given. `earlier` names a turn before the last one: then it asks."""
+    from agent.checkpoints.command_checkpoints import BACKGROUND
     from agent.checkpoints.restore import plan_restore, restore
 
     if session.busy:
@@ -173,6 +174,7 @@ async def _restore(
     rows = (("turn", earlier), *rows) if earlier else rows
     proposal = Proposal(title=title, rows=rows, activity="restoring files", unit="file", run=run)
     is_doubtful = bool(plan.conflicts or any(file.merged for file in plan.files) or _doubts(history))
+    is_doubtful |= any(record.label == BACKGROUND for record in records)  # it may be an edit of the user
     is_asked = plan.changes and (is_doubtful or earlier)
     return proposal if is_asked else await run(_unreported)  # nothing to agree to where no file changes
 
@@ -236,7 +238,7 @@ def _report(restored: Restored, done: str, *, named: Callable[[str], str]) -> st
     if len(plan.files) > MAX_FILES:
         lines.append(f"- and {len(plan.files) - MAX_FILES} more")
     if done != "redo" and plan.changes:
-        lines.append("\n/redo restores the changes. Files changed only by commands are not undone.")
+        lines.append("\n/redo restores the changes.")
     elif done != "redo" and is_stuck:
         lines.append("\nThe changes now count as undone: the next /undo takes the turn before; /redo reverses this.")
     return "\n".join(lines)

@@ -25,7 +25,7 @@ def nothing_to_undo(session: Session, history: CheckpointHistory) -> str:
 
     folder = session.checkpoints.folder
     if any(record.kind in EDITS for record in history.records):
-        return "Nothing left to undo: all changes by tools in this conversation are undone."
+        return "Nothing left to undo: all changes in this conversation are undone."
     if not exists(folder / "journal.jsonl") and list_folders(folder / "blobs"):
         return f"Nothing to undo: file versions exist, but {folder} has no journal."
     if _calls_of(session, names_with(Access.EDIT), failed=False):
@@ -36,8 +36,8 @@ def nothing_to_undo(session: Session, history: CheckpointHistory) -> str:
     if calls := _calls_of(session, names_with(Access.RUN), failed=True):
         commands = [_command_of(arguments) for arguments in calls[-MAX_COMMANDS:]]
         return (
-            "Nothing to undo: no tool wrote a file in this conversation, but commands ran. "
-            "Changes by commands cannot be undone. The last commands:\n\n"
+            "Nothing to undo: commands ran in this conversation, but changed no file of the project that /undo "
+            "covers. The last commands:\n\n"
             + "\n".join(f"- {code_span(visible_line(command))}" for command in commands)
         )
     return "Nothing to undo: no tool changed a file in this conversation."

@@ -43,7 +43,7 @@ class Action(Struct, frozen=True, kw_only=True):
     sentence that says why this asks even where a rule or a mode allows the like of it; "" where nothing does.
     `is_for_tool`: a permission for more than this call is for the tool, whatever its arguments.
     `circumstances` is a sentence on how it would be done, shown with the reason. `is_from_network`: its output may hold
-    what strangers wrote. `destroys`: a command that deletes or overwrites files of which nothing keeps a copy. `reads`
+    what strangers wrote. `destroys`: a command that may remove what no checkpoint has. `reads`
     is set where a command in a sandbox only reads. `is_contained`: nothing that it does leaves the machine, or changes
     what models are told in each request; or the user says so of an MCP server.
     """

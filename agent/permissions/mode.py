@@ -36,7 +36,7 @@ class PermissionMode(StrEnum):
             case PermissionMode.EDIT:
                 return "edits in the project are allowed; commands need confirmation."
             case PermissionMode.AUTO if sandboxed:
-                return "edits and sandboxed commands are allowed; deleting needs confirmation."
+                return "edits and sandboxed commands are allowed if /undo can restore files."
             case PermissionMode.AUTO:
                 return "edits are allowed; commands need confirmation, because there is no sandbox here."
 

@@ -181,6 +181,6 @@ def _reading(tool: str, paths: tuple[str, ...]) -> Action | None:
 
 
 MAX_DECIDED = 50
-_DESTROYS = "It deletes or overwrites files, which /undo cannot restore."
+_DESTROYS = "/undo cannot restore what it may remove."
 _FREE = {Access.MEMORY, Access.READ, Access.PERSON}
 _GUARDED_IN_TAINTED_TURNS = {Access.NETWORK, Access.NOTE, Access.RUN}

@@ -24,8 +24,7 @@ _MOST_WORDS: Final = 200  # that the braces of one word may make
 
 
 class ShellReading(Struct):
-    """The commands as words; `substitutions` are command lines within; `inputs` are here-documents and here-strings;
-    `truncated` are files that a redirection empties.
+    """The commands as words; `substitutions` are command lines within; `inputs` are here-documents and here-strings.
 
     `is_whole` is false where some of it could not be read.
     """
@@ -33,7 +32,6 @@ class ShellReading(Struct):
     commands: list[tuple[str, ...]] = field(default_factory=list[tuple[str, ...]])
     substitutions: list[str] = field(default_factory=list[str])
     inputs: list[str] = field(default_factory=list[str])
-    truncated: list[str] = field(default_factory=list[str])
     is_whole: bool = True
 
 
@@ -50,7 +48,6 @@ class _ShellReader:
         self._word: str | None = None
         self._is_target = False  # the next word is where a redirection leads
         self._is_input = False  # the next word is a here-string
-        self._truncates = False  # the next word is a file that is emptied
         self._documents: list[tuple[str, bool]] = []  # ends of here-documents that begin at the next line
         self._result = ShellReading(is_whole=self._text == line)
 
@@ -167,7 +164,6 @@ class _ShellReader:
         self._at = match.end() if match else at + 1
         operator = match.group() if match else ""
         self._is_input = operator.endswith("<<<")
-        self._truncates = operator.lstrip("0123456789") in {">", ">|", "&>", ">&"}
         self._is_target = True
 
     def _read_documents(self) -> None:
@@ -230,8 +226,6 @@ class _ShellReader:
         if self._is_target:
             if self._is_input:
                 self._result.inputs.append(_plain_braces(word))
-            elif self._truncates:
-                self._result.truncated.append(_plain_braces(word))
             self._is_target = self._is_input = False
             return
         words = _expanded(word)

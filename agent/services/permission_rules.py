@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from agent.permissions.action import Access, Action
 from agent.permissions.attached_files import ATTACH_TOOL, attach_action, decide_attachment
-from agent.permissions.destructive_commands import destroys
+from agent.permissions.irreversible_commands import is_irreversible
 from agent.permissions.mode import PermissionMode
 from agent.permissions.policy import Policy
 from agent.permissions.rules import Rule, RuleSource, Verdict, offered_rules, parse_rule, text_matches
@@ -101,7 +101,7 @@ def action_of(words: Sequence[str], commands: "Commands | None" = None) -> Actio
     line = " ".join(words)
     if commands is not None:
         return command_action(commands, line)
-    facts, gone = RunCommand.facts, destroys(line, lambda _: True)
+    facts, gone = RunCommand.facts, is_irreversible(line)
     return Action(tool=facts.name, access=facts.access, summary=line, subject=line, destroys=gone)
 
 

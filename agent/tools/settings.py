@@ -21,6 +21,10 @@ class ToolSettings(Struct, frozen=True):
     """Tool calls per turn before you are asked to continue; without a screen the turn stops."""
     checkpoint_days: Annotated[int, Meta(ge=0, le=100_000)] = 30
     """Days without file changes after which a conversation's checkpoints are deleted; 0 for never."""
+    checkpoint_mb: Annotated[int, Meta(ge=1, le=500)] = 20
+    """Maximum size of a file for which /undo covers what commands do."""
+    checkpoint_ignored: bool = False
+    """/undo also covers what commands do to files that .gitignore leaves out."""
     mode: Annotated[PermissionMode, Meta(extra={"guarded": True})] = PermissionMode.ASK
     """What tools may do when no rule matches: edit allows edits in the project, auto also allows sandboxed commands."""
     window_share: Annotated[float, Meta(gt=0, le=1)] = 0.2

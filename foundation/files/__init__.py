@@ -13,6 +13,7 @@ atomic_exchange  two files change places in one step
 conditional      changes a file only where it holds what was expected
 locks            locks between processes
 resolve          paths with links resolved
+tree             folders of a tree, to read the status of many files
 beneath          paths resolved by descriptors, within root folders
 untrusted        bounded reads of files that somebody else may have made
 """
@@ -62,6 +63,7 @@ from foundation.files.locks import FileLock, LockTimeout, is_lock_held
 from foundation.files.refusals import UnsafePath
 from foundation.files.regular_files import open_for_appending, open_for_reading, open_new
 from foundation.files.resolve import resolve_new_folder, resolve_path, resolve_within
+from foundation.files.tree import OpenFolder, open_tree
 
 __all__ = [
     "STAGED",
@@ -70,6 +72,7 @@ __all__ = [
     "FileTooLarge",
     "LockTimeout",
     "NotUtf8",
+    "OpenFolder",
     "UnsafePath",
     "append",
     "atomic_writer",
@@ -96,6 +99,7 @@ __all__ = [
     "open_for_appending",
     "open_for_reading",
     "open_new",
+    "open_tree",
     "read_bytes",
     "read_link",
     "read_text",

@@ -225,10 +225,11 @@ class ListedName(NamedTuple):
 def list_kinds(path: Path) -> list[ListedName]:
     """Every name in the folder with its kind, sorted. Raises UnsafePath, FileNotFoundError, NotADirectoryError."""
     with _listing(path) as handle, os.scandir(path if handle is None else handle) as entries:
-        return sorted(ListedName(entry.name, _kind(entry)) for entry in entries)
+        return sorted(ListedName(entry.name, entry_kind(entry)) for entry in entries)
 
 
-def _kind(entry: os.DirEntry[str]) -> str:
+def entry_kind(entry: os.DirEntry[str]) -> str:
+    """The kind of ListedName."""
     try:
         if entry.is_symlink() or is_link(entry.stat(follow_symlinks=False) if WINDOWS else _NO_LINK):
             return "link"

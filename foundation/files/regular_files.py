@@ -12,7 +12,7 @@ from foundation.files.refusals import UnsafePath, first_link, hard_linked, link_
 
 PRIVATE = 0o600
 _WRITES = os.O_WRONLY | os.O_RDWR
-_ALWAYS = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY"))
+ALWAYS = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY"))
 
 
 def open_file(path: Path, flags: int, mode: int = PRIVATE, *, owned: bool = False, writes: bool | None = None) -> int:
@@ -28,7 +28,7 @@ def open_file(path: Path, flags: int, mode: int = PRIVATE, *, owned: bool = Fals
             if WINDOWS:
                 refuse_link(path)
             refuse_held(path, FileLocation(folder, name))
-            handle = os.open(name, flags | _ALWAYS, mode, dir_fd=folder)
+            handle = os.open(name, flags | ALWAYS, mode, dir_fd=folder)
     except UnsafePath:
         raise
     except OSError as error:

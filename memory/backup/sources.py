@@ -27,9 +27,10 @@ MADE_AGAIN = frozenset(
         "backup.json",
         "upkeep.json",
         "imported-files",
+        "checkpoints/secured",
     }
 )
-"""Names in `.palimpsest/` that are not saved: caches, locks, and the state of backups and of upkeep."""
+"""Paths in `.palimpsest/` that are not saved: caches, locks, and the state of backups and of upkeep."""
 
 _REWRITTEN = (".manifest", "/workspace.id", "/deleted.ids")
 _BODIES = ("packs", "versions/objects", "checkpoints/objects", "knowledge")

@@ -47,15 +47,19 @@ class Objects:
         last whole one have gone by: then whole.
         """
         name = content_name(body)
-        place = self._place(name)
-        if exists(place) and self.is_sound(name):
+        if self.has(name):
             return name
+        place = self._place(name)
         with self._packing:
             stored = (base and self._difference(body, base)) or checked(_WHOLE, packer()(body))
         make_private_folder(self._folder)
         make_private_folder(place.parent)
         write_atomically(place, stored, sync=sync)
         return name
+
+    def has(self, name: str) -> bool:
+        """Whether the content is stored and sound."""
+        return exists(self._place(name)) and self.is_sound(name)
 
     def sync(self, names: Iterable[str]) -> None:
         """Makes these contents durable. Raises OSError."""

@@ -18,9 +18,7 @@ from agent.tools.commands.sandbox import STATE, Sandbox, SandboxFolders
 from agent.tools.files.concerns import is_instruction
 from agent.tools.files.project import ProjectFolders
 from agent.tools.port import ToolFailure, ToolSettings
-from foundation.errors import PalimpsestError
 from foundation.figures import counted
-from foundation.files import exists, is_folder
 from foundation.paths import Workspace, config_dir
 from foundation.sizes import MEGABYTE
 from foundation.terminal_text import visible_line
@@ -99,14 +97,6 @@ class Commands:
         self._lock = Lock()
         self._closed = False
 
-    def is_file(self, path: str) -> bool:
-        """Whether a file or a link is there, seen from where commands start; True where that is not known. Blocks."""
-        place = Path(os.path.normpath(self._project.root / path))
-        try:
-            return exists(place) and not is_folder(place)
-        except (PalimpsestError, OSError, ValueError):
-            return True
-
     def files_read(self, command: str) -> FilesRead | None:
         """What the command reads; None where it may do more. Blocks."""
         return files_read(command, self._project)
@@ -170,6 +160,10 @@ class Commands:
         self._told_model.add(handle)
         self._end(found.process)
         return _told(found.process, new_only=True, note=self.sandbox.after_command(inside=found.inside))
+
+    def is_running(self, handle: str) -> bool:
+        """Whether the background command has not ended."""
+        return any(command.handle == handle and not command.ended for command in self.listed())
 
     def listed(self) -> tuple[RunningCommand, ...]:
         """The background commands, oldest first."""

@@ -1,15 +1,16 @@
 """The tools `run_command` and `command_output`."""
 
 import re
-from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import Any, Final
 
 from agent.checkpoints.checkpoints import Checkpoints
 from agent.checkpoints.command_changes import UnfinishedCommand
+from agent.checkpoints.command_checkpoints import BACKGROUND, BACKGROUND_SECONDS
 from agent.permissions.action import Access, Action
-from agent.permissions.destructive_commands import destroys
+from agent.permissions.irreversible_commands import is_irreversible
 from agent.permissions.network_commands import fetches
+from agent.permissions.read_only_commands import read_only_commands
 from agent.permissions.tool_facts import OutcomeStyle, SubjectKind, declare_tool
 from agent.tools.commands.commands import Commands
 from agent.tools.commands.sandbox import SandboxKind
@@ -54,9 +55,10 @@ class RunCommand(UsualTool):
     )
 
     def __init__(self, commands: Commands, checkpoints: Checkpoints | None = None) -> None:
-        """`checkpoints` notice what the command changes in files that tools changed before."""
+        """`checkpoints` secure the project's files, and record what the command changes."""
         self._commands = commands
         self._checkpoints = checkpoints
+        self._is_unsecured = False  # securing failed the last time
 
     def action(self, arguments: dict[str, Any]) -> Action:
         command = _command(arguments)
@@ -64,31 +66,55 @@ class RunCommand(UsualTool):
         background = "It keeps running in the background, without a time limit." * flag_argument(
             arguments, "background"
         )
-        return command_action(self._commands, command, inside=_is_inside(arguments), background=background)
+        secured = not self._is_unsecured and (self._checkpoints is None or self._checkpoints.commands.covers)
+        return command_action(
+            self._commands, command, inside=_is_inside(arguments), background=background, secured=secured
+        )
 
     def run(self, arguments: dict[str, Any], run: ToolRun) -> str:
         command, inside = _command(arguments), _is_inside(arguments)
         if flag_argument(arguments, "background"):
-            handle = self._commands.start(command, inside=inside)
-            return f"[started in the background as {handle}; command_output reads what it prints, and stops it]\n"
+            return self._start(command, run, inside=inside)
         seconds = whole_argument(arguments, "timeout", self._commands.settings.command_seconds, least=1)
         seconds = min(seconds, MOST_SECONDS)
-        with self._noticed(run.entry, seconds):
+        running = self._secured(command, run, seconds, self.facts.name)
+        try:
             return self._commands.run(command, seconds, run.stopped, run.report, inside=inside)
+        finally:
+            self._recorded(running)
 
-    @contextmanager
-    def _noticed(self, entry: str, seconds: float) -> Generator[None]:
-        """Makes a checkpoint of the tracked files that change meanwhile. The command runs where that fails, too."""
-        running: UnfinishedCommand | None = None
+    def _start(self, command: str, run: ToolRun, *, inside: bool) -> str:
+        running = self._secured(command, run, BACKGROUND_SECONDS, BACKGROUND)
+        try:
+            handle = self._commands.start(command, inside=inside)
+        except BaseException:
+            self._recorded(running)
+            raise
+        if self._checkpoints and running:
+            self._checkpoints.commands.watch(running, lambda: self._commands.is_running(handle))
+        return f"[started in the background as {handle}; command_output reads what it prints, and stops it]\n"
+
+    def _secured(self, command: str, run: ToolRun, seconds: float, label: str) -> UnfinishedCommand | None:
+        """Secures the project's files before a command that may change some. Raises ToolFailure where that fails and
+        the permission did not say so; the next request for it does."""
+        if self._checkpoints is None or read_only_commands(command):
+            return None
+        try:
+            running = self._checkpoints.before_command(run.entry, label=label, seconds=seconds, report=run.report)
+        except (PalimpsestError, OSError) as error:
+            self._is_unsecured = True
+            if run.action is not None and run.action.destroys:
+                return None
+            reason = error.message if isinstance(error, PalimpsestError) else f"{error.strerror or error}."
+            message = f"The project's files could not be saved before the command, so /undo could not help: {reason}"
+            raise ToolFailure("Not run", message, "Call it again if the user is to decide.") from error
+        self._is_unsecured = False
+        return running
+
+    def _recorded(self, running: UnfinishedCommand | None) -> None:
         with suppress(PalimpsestError, OSError):
             if self._checkpoints:
-                running = self._checkpoints.before_command(entry, label=self.facts.name, seconds=seconds)
-        try:
-            yield
-        finally:
-            with suppress(PalimpsestError, OSError):
-                if self._checkpoints:
-                    self._checkpoints.after_command(running)
+                self._checkpoints.after_command(running)
 
 
 class CommandOutput(UsualTool):
@@ -133,8 +159,11 @@ class CommandOutput(UsualTool):
         return self._commands.output(handle, seconds, run.stopped, run.report)
 
 
-def command_action(commands: Commands, command: str, *, inside: bool = True, background: str = "") -> Action:
-    """The action of running the command. Blocks. `background` is a sentence on what runs beside the turn."""
+def command_action(
+    commands: Commands, command: str, *, inside: bool = True, background: str = "", secured: bool = True
+) -> Action:
+    """The action of running the command. Blocks. `background` is a sentence on what runs beside the turn. `secured`:
+    the project's files are secured before it."""
     state, concern = commands.sandbox.state, ""
     has_sandbox = state.kind is not SandboxKind.NONE
     if has_sandbox and not inside:
@@ -149,7 +178,7 @@ def command_action(commands: Commands, command: str, *, inside: bool = True, bac
         detail=command,
         concern=concern,
         circumstances=" ".join(filter(None, ("" if concern else state.circumstances, background))),
-        destroys=destroys(command, commands.is_file),
+        destroys=is_irreversible(command) or not (secured or read_only_commands(command)),
         is_from_network=_reads_network(commands, command, inside=inside and has_sandbox),
         reads=reads,
         is_contained=(reads is not None and not reads.asks)

@@ -8,11 +8,11 @@ from typing import Any, Final
 from agent.permissions.action import Access, Action
 from agent.permissions.tool_facts import SubjectKind, declare_tool
 from agent.tools.files.concerns import is_state
-from agent.tools.files.gitignore import compile_glob
 from agent.tools.files.project import ProjectFolders, ProjectPath, printable
 from agent.tools.files.walk import FoundFile, ProjectWalk, Withheld, nothing_withheld, withheld_note
 from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, UsualTool, string_argument, text_argument
 from foundation.files import list_kinds, read_link
+from foundation.gitignore import compile_glob
 from models.messages import Tool
 from models.prompts import prompt
 

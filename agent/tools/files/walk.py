@@ -10,10 +10,10 @@ from msgspec import Struct
 
 from agent.permissions.action import Action
 from agent.tools.files.concerns import VERSION_CONTROL, comparable, is_state
-from agent.tools.files.gitignore import IgnoreRules, is_ignored
 from agent.tools.files.project import ProjectFolders, ProjectPath, printable
 from agent.tools.port import ToolFailure
 from foundation.files import UnsafePath, list_kinds, read_bytes
+from foundation.gitignore import IgnoreRules, is_ignored
 
 DEEPEST: Final = 100
 MOST_FILES: Final = 300_000

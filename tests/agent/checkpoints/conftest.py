@@ -1,23 +1,27 @@
 """A project folder, its checkpoints, and a tool's edit."""
 
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from agent.checkpoints.change import CheckpointKind, CheckpointRecord, FileChange
 from agent.checkpoints.checkpoints import Checkpoints
 from agent.checkpoints.restore import Restored, restore
+from agent.checkpoints.snapshot import FileCoverage
 from foundation.clock import SystemClock
 
 
 class ProjectWithTools:
     """A project folder in which `tool` changes files as a tool does, and the test as a person does."""
 
-    def __init__(self, folder: Path, state: Path) -> None:
+    def __init__(self, folder: Path, state: Path, *, coverage: FileCoverage | None = None) -> None:
         self.folder = folder
         self.state = state
-        self.checkpoints = Checkpoints(state, SystemClock(), (folder,))
+        self.coverage = coverage
+        self.checkpoints = Checkpoints(state, SystemClock(), (folder,), coverage=coverage)
         self.turn(1)
 
     def turn(self, number: int) -> None:
@@ -50,6 +54,13 @@ class ProjectWithTools:
         records = tuple(r for r in self.checkpoints.history("c_1").edits() if int(r.message[2:]) >= turn)
         return restore(self.checkpoints, records, CheckpointKind.REWIND, (self.folder,))
 
+    def command(self, line: str, entry: str = "e_result", shell: str = "bash") -> tuple[CheckpointRecord, ...]:
+        """Runs a command line as `run_command` does, whatever its exit status; the checkpoints that it made."""
+        running = self.checkpoints.before_command(entry, label="run_command", seconds=60)
+        subprocess.run([shell, "-c", line], cwd=self.folder, check=False, capture_output=True, stdin=subprocess.DEVNULL)
+        self.checkpoints.after_command(running)
+        return self.checkpoints.take_made(entry)
+
     def write(self, path: str, body: bytes) -> None:
         """As the person does."""
         (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
@@ -67,6 +78,20 @@ class ProjectWithTools:
 
     def problems(self, restored: Restored) -> dict[str, str]:
         return {file.file.path: file.problem for file in restored.plan.conflicts}
+
+
+def secured_project(tmp_path: Path, **settings: Any) -> ProjectWithTools:
+    """A project of which the files are secured before commands. `settings` are fields of FileCoverage."""
+    folder = tmp_path.resolve() / "project"
+    folder.mkdir()
+    coverage = FileCoverage(
+        folders=lambda: (folder,),
+        left_out=lambda name: name == ".palimpsest",
+        is_history=lambda name: name == ".git",
+        always=lambda name: name == ".env",
+        **settings,
+    )
+    return ProjectWithTools(folder, tmp_path.resolve() / ".palimpsest" / "checkpoints", coverage=coverage)
 
 
 @pytest.fixture

@@ -105,8 +105,8 @@ def test_a_command_that_changed_nothing_makes_no_checkpoint(project: ProjectWith
     project.checkpoints.after_command(project.checkpoints.before_command("e_2"))
     project.tool(a=b"1\n")
     project.checkpoints.after_command(project.checkpoints.before_command("e_3"))
-    assert list((project.state / "commands").iterdir()) == []
     assert project.checkpoints.take_made("e_3") == ()
+    assert list((project.state / "commands").iterdir()) == []
 
 
 def test_two_processes_change_files_one_after_the_other(project: ProjectWithTools) -> None:

@@ -53,6 +53,7 @@ def test_a_command_that_runs_is_left_alone_by_other_processes(project: ProjectWi
     assert other.take_notices() == ()
     assert len(other.history("c_1").records) == 1
     project.checkpoints.after_command(running)
+    project.checkpoints.commands.settle()
     assert len(other.history("c_1").records) == 2
 
 

@@ -7,7 +7,7 @@ from typing import Any
 COMPACTION = "((Summarising )?Compacted (Notice )?)*(Summarising )?"
 ONE_REQUEST = f"{COMPACTION}(SpendingLimitReached )*(EpochChanged )?(ResultsReduced )?(Notice )*{{recall}}ContextReady "
 REQUEST = f"({ONE_REQUEST}((ModelConnected|Retrying|Notice) )*ContextOverflowed )?{ONE_REQUEST}"
-ANSWER = "((ModelConnected|Prefill|Retrying|Notice|TextDelta|ReasoningDelta|CallWritten) )*"
+ANSWER = "((ModelConnected|Prefill|Retrying|Notice|TextDelta|ReasoningDelta|CallWritten|CheckpointMade) )*"
 MADE = "((CheckpointMade|VersionMade) )*"
 RUN = "(PermissionDenied |((ToolProgress|Notice|QuestionAsked|PlanUpdated) )+)"
 CALL = (

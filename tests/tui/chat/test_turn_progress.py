@@ -351,4 +351,4 @@ async def test_each_mode_is_explained_whole_beside_its_name_at_80_columns(open_c
         assert f"mode {mode}" in chat.seen[-1].lower()
         assert "…" not in chat.seen[-1]
         if mode is PermissionMode.AUTO:
-            assert "deleting needs confirmation" in chat.seen[-1]
+            assert "if /undo can restore" in chat.seen[-1]

@@ -269,13 +269,25 @@ async def test_after_a_command_with_the_network_what_stays_in_the_sandbox_asks_n
     assert [event.action.subject for event in asked_for] == ["curl --version"]
 
 
-async def test_auto_asks_before_a_command_deletes_or_overwrites(
+async def test_auto_asks_before_a_command_removes_what_undo_cannot_restore(session: Session, server: Loopback) -> None:
+    session.permissions.mode = PermissionMode.AUTO
+    server.plays(calls("run_command", command="git stash drop"), chat("."))
+    seen = await turn(session, PermissionAnswer(False))
+    assert only(seen, PermissionRequested).action.destroys
+
+
+async def test_where_the_files_cannot_be_saved_no_command_runs_until_the_user_knows(
     session: Session, server: Loopback, tmp_path: Path
 ) -> None:
-    session.permissions.mode = PermissionMode.AUTO
-    (tmp_path / "project" / "店.txt").write_text("kept")
-    for command in ("echo x > 店.txt", "rm 店.txt"):
-        server.plays(calls("run_command", command=command), chat("."))
-        seen = await turn(session, PermissionAnswer(False))
-        assert only(seen, PermissionRequested).action.destroys
-    assert (tmp_path / "project" / "店.txt").read_text() == "kept"
+    place = tmp_path / "project" / "店.txt"
+    place.write_text("kept")
+    session.checkpoints.folder.mkdir(parents=True, exist_ok=True)
+    (session.checkpoints.folder / "secured").write_text("no folder")
+    server.plays(calls("run_command", command="rm 店.txt"), chat("."))
+    seen = await turn(session, PermissionAnswer(True))
+    assert "/undo" not in only(seen, PermissionRequested).reason
+    assert place.exists() and only(seen, ToolFinished).failed
+    server.plays(calls("run_command", command="rm 店.txt"), chat("."))
+    seen = await turn(session, PermissionAnswer(True))
+    assert only(seen, PermissionRequested).reason.endswith("/undo cannot restore what it may remove.")
+    assert not place.exists()
