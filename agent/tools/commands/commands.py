@@ -61,16 +61,26 @@ def open_commands(
     """The commands of a session in the workspace. Starts nothing."""
     own = config_dir(environment)
     states = [Path(record.path) / STATE for record in TrustStore(own).records()]
+    home = Path(environment.get("HOME") or Path.home())
     more = [Path(name).expanduser() for name in settings.sandbox_folders.split(os.pathsep) if name]
     folders = SandboxFolders(
         writable=[*project.folders, *more],
         read_only=_instructions(workspace.root),
         programs=sorted(project.programs),
         hidden=[own, workspace.state, *states],
-        home=Path(environment.get("HOME") or Path.home()),
+        home=home,
+        workspace=workspace.root,
+        git_settings=_git_settings(environment, home),
     )
     sandbox = Sandbox(folders, enabled=settings.sandbox, network=settings.sandbox_network)
     return Commands(project, sandbox, settings, environment)
+
+
+def _git_settings(environment: Mapping[str, str], home: Path) -> list[Path]:
+    """The user's and the system's settings of git."""
+    folder = Path(environment.get("XDG_CONFIG_HOME") or home / ".config")
+    named = [Path(environment[name]) for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM") if environment.get(name)]
+    return [*named, home / ".gitconfig", folder / "git/config", Path("/etc/gitconfig")]
 
 
 def _instructions(workspace: Path) -> list[Path]:
@@ -120,7 +130,7 @@ class Commands:
             in_time = process.wait(seconds, stopped, report)
         finally:
             self._end(process)
-            note = self.sandbox.after_command(inside=inside)
+            note = self._after(inside)
         if in_time:
             return _told(process, note=note)
         if stopped.is_set():
@@ -155,7 +165,7 @@ class Commands:
         if found.process.ended.is_set():
             self._told.add(handle)
             self._told_model.add(handle)
-        return _told(found.process, new_only=True, note=self.sandbox.after_command(inside=found.inside))
+        return _told(found.process, new_only=True, note=self._after(found.inside))
 
     def background(self, handle: str) -> tuple[str, bool]:
         """The command line of a background command, and whether it is in the sandbox; "" where there is none."""
@@ -169,7 +179,7 @@ class Commands:
         self._told.add(handle)
         self._told_model.add(handle)
         self._end(found.process)
-        return _told(found.process, new_only=True, note=self.sandbox.after_command(inside=found.inside))
+        return _told(found.process, new_only=True, note=self._after(found.inside))
 
     def listed(self) -> tuple[RunningCommand, ...]:
         """The background commands, oldest first."""
@@ -210,6 +220,10 @@ class Commands:
         for process in running:
             process.ended.wait(END_SECONDS)
         self.sandbox.close()
+
+    def _after(self, inside: bool) -> str:
+        self.sandbox.accept(self._project.written)
+        return self.sandbox.after_command(inside=inside)
 
     def _start(self, command: str, *, inside: bool) -> CommandProcess:
         alone = all(process.ended.is_set() for process in self._confined)

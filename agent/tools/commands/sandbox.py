@@ -14,15 +14,8 @@ from typing import Final
 from msgspec import Struct, structs
 
 from agent.tools.commands.confinement import Confinement
-from agent.tools.commands.git_folders import (
-    add_hook_folders,
-    folders_between,
-    git_paths,
-    has_redirection,
-    repositories,
-    set_redirection_aside,
-)
-from agent.tools.commands.new_repositories import danger, set_aside
+from agent.tools.commands.git_folders import folders_between
+from agent.tools.commands.guarded_files import FileGuard, GuardedPaths
 from agent.tools.commands.process import CommandProcess, Launch, shell_arguments
 from agent.tools.port import ToolFailure
 from foundation.files import remove_tree
@@ -40,7 +33,7 @@ _SECRETS: Final = (
 _KEPT_CAPABILITIES: Final = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID")  # of root
 _GIT_SETTINGS: Final = (".gitconfig", ".config/git/config")
 STATE: Final = ".palimpsest"
-NO_REPOSITORIES: Final[Mapping[str, Sequence[Path]]] = {}
+_NOTHING_GUARDED: Final = GuardedPaths([], [])
 
 
 class SandboxKind(StrEnum):
@@ -85,7 +78,7 @@ class SandboxFolders(Struct, frozen=True, kw_only=True):
     """`writable` are the project's folders and those of `tools.sandbox_folders`; `hidden` are the program's own.
 
     `read_only` is what each request is made of: it is written only with a yes. `programs` are files that run outside
-    the sandbox: of hooks and MCP servers.
+    the sandbox: of hooks and MCP servers. `workspace` has instructions; `git_settings` are the user's own.
     """
 
     writable: Sequence[Path]
@@ -93,6 +86,8 @@ class SandboxFolders(Struct, frozen=True, kw_only=True):
     programs: Sequence[Path] = ()
     hidden: Sequence[Path] = ()
     home: Path
+    workspace: Path | None = None
+    git_settings: Sequence[Path] = ()
 
 
 class Sandbox:
@@ -105,7 +100,8 @@ class Sandbox:
         self._network = network
         self._state: SandboxState | None = None
         self._temporary: Path | None = None
-        self._known: dict[Path, bool] = {}  # repositories that no command made; whether one had a commondir
+        settings = folders.git_settings or [folders.home / name for name in _GIT_SETTINGS]
+        self._guard = FileGuard(folders.home, folders.workspace, settings)
         self._lock = Lock()
         self._is_used = False
 
@@ -150,38 +146,23 @@ class Sandbox:
         if kind is SandboxKind.NONE:
             return self._launch(kind, shell_arguments(command), folder, environment)
         self._is_used = True
-        found = self._repositories()
-        if alone:
-            paths = [path for paths in found.values() for path in paths]
-            self._known = {path: self._known.get(path, has_redirection(path)) for path in paths}
-        if self.state.secrets:
-            for path, paths in found.items():
-                add_hook_folders(Path(path), paths)
-        return self._launch(kind, shell_arguments(command), folder, environment, found)
+        tops = [Path(path) for path in self._writable()]
+        guarded = self._guard.protect(tops, is_new=alone, creates=kind is not SandboxKind.LANDLOCK)
+        return self._launch(kind, shell_arguments(command), folder, environment, guarded)
+
+    def accept(self, paths: set[Path]) -> None:
+        """Takes what a tool wrote with permission for right, and empties the set."""
+        self._guard.accept(paths)
+        paths.clear()
 
     def after_command(self, *, inside: bool = True) -> str:
-        """Takes back what no mount prevents; gives sentences about it, "" where there was nothing.
+        """Undoes what no mount prevents; gives sentences about it, "" where there was nothing.
 
-        `inside`: the command ran in the sandbox, so that repositories that it made are judged.
+        `inside`: the command ran in the sandbox.
         """
         if not inside or not self._is_used:
             return ""
-        notes: list[str] = []
-        harmless = set(self._known)
-        found = [path for paths in self._repositories().values() for path in paths]
-        for path in sorted(found, key=lambda path: not (path / ".git").is_dir()):  # worktrees after their repositories
-            if path in self._known:
-                if not self._known[path] and set_redirection_aside(path):
-                    notes.append(
-                        f"{path / '.git'}: a commondir was created there, which would make git run other hooks; renamed"
-                    )
-            elif why := danger(path, harmless):
-                aside = set_aside(path)
-                done = f"renamed to {aside.name}" if aside else "it could not be renamed"
-                notes.append(f"{path / '.git'} was created by a command and {why}, so git could run programs; {done}")
-            else:
-                harmless.add(path)
-        return "; ".join(notes)
+        return "; ".join(self._guard.undo([Path(path) for path in self._writable()]))
 
     def close(self) -> None:
         """Removes the temporary folder."""
@@ -198,11 +179,11 @@ class Sandbox:
         arguments: Sequence[str],
         folder: Path,
         environment: Mapping[str, str],
-        found: Mapping[str, Sequence[Path]] = NO_REPOSITORIES,
+        guarded: GuardedPaths = _NOTHING_GUARDED,
     ) -> Launch:
         if kind is SandboxKind.NONE:
             return Launch(arguments=arguments, folder=folder, environment=environment)
-        plan = self._plan(kind, found)
+        plan = self._plan(kind, guarded)
         environment = {**environment, **_temporary_folders(plan)}
         if kind is SandboxKind.BUBBLEWRAP:
             arguments = [*bubblewrap_arguments(plan, str(folder)), *arguments]
@@ -213,25 +194,22 @@ class Sandbox:
             arguments=arguments, folder=folder, environment=environment, confinement=plan if in_supervisor else None
         )
 
-    def _plan(self, kind: SandboxKind, found: Mapping[str, Sequence[Path]]) -> Confinement:
+    def _plan(self, kind: SandboxKind, guarded: GuardedPaths) -> Confinement:
         temporary = str(self.temporary_folder())
         folders = self._folders
         writable = self._writable()
         hidden = [folders.home / name for name in _SECRETS] + list(folders.hidden)
         hidden += [Path(path) / STATE for path in writable]
-        settings = [folders.home / name for name in _GIT_SETTINGS]
-        of_git = [git_paths(Path(path), paths, settings) for path, paths in found.items()]
         programs = [Path(path) for path in _existing(self._folders.programs)]
-        pinned = [path for paths in of_git for path in paths.pinned]
+        pinned = [*guarded.pinned]
         pinned += [parent for path in programs for top in writable for parent in folders_between(Path(top), path)]
         in_namespaces = kind is not SandboxKind.LANDLOCK and kind is not SandboxKind.SEATBELT
-        of_git_read_only = [Path(path) for paths in of_git for path in paths.read_only]
         return Confinement(
             namespaces=kind is SandboxKind.NAMESPACES,
             landlock=kind in {SandboxKind.NAMESPACES, SandboxKind.LANDLOCK} and _has_landlock(),
             network=self._network,
             writable=writable if in_namespaces else [*writable, temporary],
-            read_only=_existing([*folders.read_only, *programs, *of_git_read_only]),
+            read_only=_existing([*folders.read_only, *programs, *guarded.read_only]),
             pinned=sorted(set(pinned), key=lambda path: (path.count(os.sep), path)),  # the outer before the inner
             hidden=_existing(hidden),
             temporary=temporary,
@@ -239,9 +217,6 @@ class Sandbox:
 
     def _writable(self) -> list[str]:
         return [os.path.realpath(path) for path in self._folders.writable if path.exists()]
-
-    def _repositories(self) -> dict[str, list[Path]]:
-        return {path: repositories(Path(path)) for path in self._writable()}
 
     def temporary_folder(self) -> Path:
         """The folder that stands for /tmp in the sandbox; made when it is first needed."""

@@ -1,6 +1,7 @@
 """The sandbox: what a command in it can write, read and reach, for each kind that this machine has."""
 
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -192,13 +193,16 @@ def test_memory_cannot_be_written_by_a_command(kind: SandboxKind, workspace: Wor
 
 def test_git_commits_in_the_sandbox(confined: Confined, project: Path) -> None:
     subprocess.run(["git", "init", "-q", project], check=True)
+    commands = confined()
     told = run(
-        confined(),
+        commands,
         "echo x > a && git add a && git -c user.name=a -c user.email=a@example.org commit -qm a && git checkout -qb b"
         " && git status --short && git log --format=%s",
     )
     assert told.startswith("[exit 0 ")
     assert told.endswith("]\na\n")
+    more = "git stash -q; git checkout -q b; git branch c; git rebase -q b; git tag v1; git gc -q; git status --short"
+    assert re.fullmatch(r"\[exit 0 after [\d.]+ s; no output\]\n", run(commands, more))
 
 
 def test_other_processes_cannot_be_signalled_or_read(confined: Confined, tmp_path: Path) -> None:
@@ -281,7 +285,7 @@ def test_it_describes_what_holds(confined: Confined, kind: SandboxKind) -> None:
     assert f"({kind})" in said
     assert "the network is off" in said
     assert ("hidden" in said) == (kind is not SandboxKind.LANDLOCK)
-    assert "the network is open" in confined(network=True).sandbox.describe()
+    assert "the network is allowed" in confined(network=True).sandbox.describe()
 
 
 PLAN = Confinement(
