@@ -1,6 +1,6 @@
 """Reads git's settings: which of them git makes by itself, and which files the others name.
 
-The reading is wider than git's own: conditions of `includeIf` are taken as true, and each word of a value may be a path.
+More is read than git reads: conditions of `includeIf` are taken as true, and each word of a value may be a path.
 """
 
 import os

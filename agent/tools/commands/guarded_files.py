@@ -112,7 +112,7 @@ class FileGuard:
             for path in hooks:
                 with suppress(OSError):
                     path.mkdir(parents=True, exist_ok=True)
-        scripts = [path for path in named.programs if path.is_file() or not path.is_dir() and _is_path(path, starts)]
+        scripts = [path for path in named.programs if path.is_file() or (not path.is_dir() and _is_path(path, starts))]
         control = [folder / name for folder in inside for name in CONTROL]
         control += [each / ".git" for each in found.repositories]
         control += [*hooks, *named.settings, *scripts]
@@ -238,10 +238,12 @@ class FileGuard:
                     folder = self._list(path)
                     if folder.is_repository:
                         found.repositories.append(Path(path))
-                    is_dependency = os.path.basename(os.path.dirname(path)) in _DEPENDENCIES
-                    if not is_dependency:
-                        found.guarded.extend(Path(path, name) for name in folder.guarded)
-                        below.extend(f"{path}/{name}" for name in folder.below)
+                    above, name = path.split("/")[-2:]
+                    if above in _DEPENDENCIES:
+                        continue
+                    below.extend(f"{path}/{each}" for each in folder.below)
+                    if name not in _DEPENDENCIES:
+                        found.guarded.extend(Path(path, each) for each in folder.guarded)
                 level = sorted(below, key=lambda path: (path not in self._folders, path))  # the known ones first
         if self._workspace is not None and _is_below(self._workspace, tops):
             names = [path for path in _entries(self._workspace, 1) if is_instruction((path.name,))]
@@ -251,7 +253,7 @@ class FileGuard:
     def _list(self, path: str) -> _Folder:
         """The folder's names, from memory where it did not change."""
         try:
-            changed = os.stat(path, follow_symlinks=False).st_ctime_ns
+            changed = os.lstat(path).st_ctime_ns
             known = self._folders.get(path)
             if known is not None and known.changed_ns == changed and time.time_ns() - changed > _RECENT_NS:
                 return known
