@@ -130,7 +130,7 @@ class Commands:
             in_time = process.wait(seconds, stopped, report)
         finally:
             self._end(process)
-            note = self._after(inside)
+            note = self._after(process, inside)
         if in_time:
             return _told(process, note=note)
         if stopped.is_set():
@@ -165,7 +165,7 @@ class Commands:
         if found.process.ended.is_set():
             self._told.add(handle)
             self._told_model.add(handle)
-        return _told(found.process, new_only=True, note=self._after(found.inside))
+        return _told(found.process, new_only=True, note=self._after(found.process, found.inside))
 
     def background(self, handle: str) -> tuple[str, bool]:
         """The command line of a background command, and whether it is in the sandbox; "" where there is none."""
@@ -179,7 +179,7 @@ class Commands:
         self._told.add(handle)
         self._told_model.add(handle)
         self._end(found.process)
-        return _told(found.process, new_only=True, note=self._after(found.inside))
+        return _told(found.process, new_only=True, note=self._after(found.process, found.inside))
 
     def listed(self) -> tuple[RunningCommand, ...]:
         """The background commands, oldest first."""
@@ -221,9 +221,14 @@ class Commands:
             process.ended.wait(END_SECONDS)
         self.sandbox.close()
 
-    def _after(self, inside: bool) -> str:
+    def _after(self, process: CommandProcess, inside: bool) -> str:
+        """Undoes what a command in the sandbox must not leave; gives a sentence about that, and what it did not see."""
         self.sandbox.accept(self._project.written)
-        return self.sandbox.after_command(inside=inside)
+        notes = [
+            self.sandbox.after_command(inside=inside),
+            self.sandbox.missed(process.output.text()) if inside else "",
+        ]
+        return "; ".join(filter(None, notes))
 
     def _start(self, command: str, *, inside: bool) -> CommandProcess:
         alone = all(process.ended.is_set() for process in self._confined)

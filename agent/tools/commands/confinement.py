@@ -19,7 +19,7 @@ class Confinement(NamedTuple):
     """What a command may do. Paths are absolute, without links, and exist.
 
     `namespaces`: own mounts, network, processes and IPC. `landlock`: writes are denied by Landlock. Without namespaces
-    nothing is hidden, and `read_only` and `temporary` have no effect.
+    `hidden`, `read_only` and `temporary` have no effect, and Landlock denies reading the home folder.
     """
 
     namespaces: bool
@@ -30,6 +30,9 @@ class Confinement(NamedTuple):
     pinned: list[str]  # folders within what is writable that cannot be renamed
     hidden: list[str]
     temporary: str  # a folder that takes the place of /tmp and /var/tmp
+    home: str = ""  # the home folder, of which nothing but `visible` and `writable` is seen; "" for all
+    visible: list[str] = []  # noqa: RUF012  # a NamedTuple's default, which nobody changes
+    links: list[list[str]] = []  # noqa: RUF012  # below the home folder: each path, and where it leads
 
 
 def enter_namespaces(plan: Confinement) -> None:
@@ -59,15 +62,24 @@ def arrange_mounts(plan: Confinement) -> None:
     if not plan.network:
         linux.bring_up_loopback()
     held = {path: os.open(path, os.O_PATH) for path in plan.writable}  # before /tmp is covered: they may lie in it
+    shown = {path: os.open(path, os.O_PATH) for path in plan.visible}
     linux.set_read_only("/", True, below=True)
     if plan.temporary:
         temporary = os.open(plan.temporary, os.O_PATH)
         for folder in ("/tmp", "/var/tmp"):
             if os.path.isdir(folder) and not os.path.islink(folder):
                 _bind(temporary, folder, read_only=False)
-    for path, descriptor in held.items():
+    hides_home = bool(plan.home) and os.path.isdir(plan.home)
+    if hides_home:
+        linux.mount("none", plan.home, "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, "mode=0755,size=1m")
+        for path, target in plan.links:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            os.symlink(target, path)
+    for path, descriptor in {**(shown if hides_home else {}), **held}.items():
         _make_mount_point(path, descriptor)
-        _bind(descriptor, path, read_only=False)
+        _bind(descriptor, path, read_only=path in shown)
+    if hides_home and plan.home not in held:
+        linux.set_read_only(plan.home, True, below=False)
     for path in plan.pinned:  # a mount point cannot be renamed
         with suppress(FileNotFoundError):
             _bind(os.open(path, os.O_PATH), path, read_only=False)
@@ -95,7 +107,17 @@ def confine(plan: Confinement) -> None:
         own = ("/tmp", "/var/tmp", "/dev/pts") if plan.namespaces else ()
         devices = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx")
         paths = [path for path in (*plan.writable, *own, *devices, "/dev/shm") if os.path.exists(path)]
-        linux.restrict_writes(paths, network=plan.network or plan.namespaces)
+        readable = [] if plan.namespaces or not plan.home else [*_beside(plan.home), *plan.visible, *paths]
+        linux.restrict_files(paths, readable, network=plan.network or plan.namespaces)
+
+
+def _beside(path: str) -> Iterator[str]:
+    """All that is neither in the path nor above it: the entries of each folder on the way but the next one."""
+    above = "/"
+    for part in path.strip("/").split("/"):
+        with suppress(OSError):
+            yield from (os.path.join(above, name) for name in os.listdir(above) if name != part)
+        above = os.path.join(above, part)
 
 
 def _bind(source: int, target: str, *, read_only: bool) -> None:

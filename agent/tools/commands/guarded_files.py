@@ -130,6 +130,11 @@ class FileGuard:
         pinned = [parent for path in (*git, *inside) for top in tops for parent in folders_between(top, path)]
         return GuardedPaths(read_only, [*pinned, *map(str, (path for path in inside if path.is_dir()))])
 
+    @property
+    def git_folders(self) -> Sequence[Path]:
+        """The git folders of the project's repositories, in the project and outside."""
+        return self._git_folders
+
     def accept(self, paths: Collection[Path]) -> None:
         """What a tool wrote with permission is right."""
         for path in paths:
@@ -239,10 +244,10 @@ class FileGuard:
                     if folder.is_repository:
                         found.repositories.append(Path(path))
                     above, name = path.split("/")[-2:]
-                    if above in _DEPENDENCIES:
+                    if above in _DEPENDENCIES and path != str(top):
                         continue
                     below.extend(f"{path}/{each}" for each in folder.below)
-                    if name not in _DEPENDENCIES:
+                    if name not in _DEPENDENCIES or path == str(top):
                         found.guarded.extend(Path(path, each) for each in folder.guarded)
                 level = sorted(below, key=lambda path: (path not in self._folders, path))  # the known ones first
         if self._workspace is not None and _is_below(self._workspace, tops):

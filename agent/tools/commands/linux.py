@@ -10,6 +10,7 @@ import platform
 import stat
 import struct
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final
 
 CLONE_NEWNS: Final = 0x00020000
@@ -45,6 +46,8 @@ _KEPT_CAPABILITIES: Final = {0, 1, 3, 4, 5, 6, 7, 10}  # of root: files of any o
 _LAST_CAPABILITY: Final = 63
 
 _WRITE_FILE: Final = 1 << 1
+_READ_FILE: Final = 1 << 2
+_READ_DIRECTORY: Final = 1 << 3
 _DIRECTORY_WRITES: Final = sum(1 << bit for bit in range(4, 13))  # remove and make
 _REFER: Final = 1 << 13
 _TRUNCATE: Final = 1 << 14
@@ -157,16 +160,18 @@ def landlock_version() -> int:
     return max(_syscall(_LANDLOCK_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint(1)), 0)
 
 
-def restrict_writes(writable: Sequence[str], *, network: bool) -> None:
+def restrict_files(writable: Sequence[str], readable: Sequence[str], *, network: bool) -> None:
     """Allows writes below these paths alone, and no TCP where not `network`, for this process and all that it starts.
 
-    Reading stays as it is. Signals and abstract sockets reach the sandbox's own processes only, where the kernel can.
+    Without `readable` all can be read, else what is below these. Signals and abstract sockets reach the sandbox's own processes only, where the kernel can.
     """
     version = landlock_version()
     if version < LEAST_LANDLOCK:
         raise OSError(95, f"Landlock's version is {version}, and {LEAST_LANDLOCK} is needed")
     files = _WRITE_FILE | _TRUNCATE
-    handled = files | _DIRECTORY_WRITES | _REFER
+    writes = files | _DIRECTORY_WRITES | _REFER
+    reads = _READ_FILE | _READ_DIRECTORY if readable else 0
+    handled = writes | reads
     net = 0 if network or version < 4 else _NET_TCP
     scopes = _SCOPES if version >= 6 else 0
     size = 8 if version < 4 else 16 if version < 6 else 24
@@ -176,7 +181,10 @@ def restrict_writes(writable: Sequence[str], *, network: bool) -> None:
     )
     try:
         for path in writable:
-            _allow(rules, path, handled, files)
+            _allow(rules, path, writes, files)
+        for path in readable:
+            with suppress(OSError):  # removed meanwhile, or not to be entered
+                _allow(rules, path, reads, _READ_FILE)
         forbid_new_privileges()
         _check(_syscall(_LANDLOCK_RESTRICT_SELF, ctypes.c_int(rules), ctypes.c_uint(0)), "landlock_restrict_self")
     finally:

@@ -16,20 +16,12 @@ from msgspec import Struct, structs
 from agent.tools.commands.confinement import Confinement
 from agent.tools.commands.git_folders import folders_between
 from agent.tools.commands.guarded_files import FileGuard, GuardedPaths
+from agent.tools.commands.home_folders import missed, visible_in_home
 from agent.tools.commands.process import CommandProcess, Launch, shell_arguments
 from agent.tools.port import ToolFailure
 from foundation.files import remove_tree
 
 _PROBE_SECONDS: Final = 5.0
-_SECRETS: Final = (
-    ".ssh", ".aws", ".gnupg", ".kube", ".azure", ".docker/config.json", ".password-store", ".netrc", ".pgpass",
-    ".npmrc", ".pypirc", ".git-credentials", ".cargo/credentials.toml", ".config/git/credentials", ".config/gcloud",
-    ".config/gh", ".config/op", ".config/rclone", ".config/google-chrome", ".config/chromium", ".mozilla",
-    ".thunderbird", ".local/share/keyrings", ".local/share/kwalletd", ".bash_history", ".zsh_history",
-    "Library/Keychains", "Library/Cookies", "Library/Application Support/Google/Chrome",
-    "Library/Application Support/Firefox",
-)  # fmt: skip
-"""Files and folders of keys in the home folder. A command sees them empty."""
 _KEPT_CAPABILITIES: Final = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID")  # of root
 _GIT_SETTINGS: Final = (".gitconfig", ".config/git/config")
 STATE: Final = ".palimpsest"
@@ -49,8 +41,8 @@ class SandboxKind(StrEnum):
 class SandboxState(Struct, frozen=True, kw_only=True):
     """What the sandbox of this system holds. `reason` says why it is not more; "" where it is all.
 
-    `writes`: only the project and temporary folders can be written. `secrets`: keys and the program's state cannot be
-    read, git's hooks not be changed. `no_network`: nothing leaves the machine.
+    `writes`: only the project and temporary folders can be written. `secrets`: the home folder and the program's state
+    cannot be read, git's hooks not be changed. `no_network`: nothing leaves the machine.
     """
 
     kind: SandboxKind
@@ -70,7 +62,7 @@ class SandboxState(Struct, frozen=True, kw_only=True):
         if not self.writes:
             return "No sandbox: it can write any of your files and use the network."
         network = "no network" if self.no_network else "the network is open"
-        keys = "" if self.secrets else ", it can read your keys"
+        keys = "" if self.secrets else ", it can change git's hooks while it runs"
         return f"In the sandbox: it can only write to the project and temporary folders, {network}{keys}."
 
 
@@ -104,6 +96,7 @@ class Sandbox:
         self._guard = FileGuard(folders.home, folders.workspace, settings)
         self._lock = Lock()
         self._is_used = False
+        self._visible: list[Path] = []
 
     def add_writable(self, folder: Path) -> None:
         """Has commands from now on write below this folder, too."""
@@ -127,7 +120,8 @@ class Sandbox:
         ]
         if state.secrets:
             sentences.append(
-                "folders of keys and Palimpsest's own state are hidden, git's hooks and settings read-only"
+                "of your home folder they see only toolchains and the project, Palimpsest's own state is hidden, and what "
+                "git, editors and CI run by themselves is read-only"
             )
         sentences.append("the network is off" if state.no_network else "the network is allowed")
         return "; ".join(sentences) + "." + (f" {state.reason}" if state.reason else "")
@@ -183,7 +177,7 @@ class Sandbox:
     ) -> Launch:
         if kind is SandboxKind.NONE:
             return Launch(arguments=arguments, folder=folder, environment=environment)
-        plan = self._plan(kind, guarded)
+        plan = self._plan(kind, guarded, environment.get("PATH", ""))
         environment = {**environment, **_temporary_folders(plan)}
         if kind is SandboxKind.BUBBLEWRAP:
             arguments = [*bubblewrap_arguments(plan, str(folder)), *arguments]
@@ -194,12 +188,15 @@ class Sandbox:
             arguments=arguments, folder=folder, environment=environment, confinement=plan if in_supervisor else None
         )
 
-    def _plan(self, kind: SandboxKind, guarded: GuardedPaths) -> Confinement:
+    def _plan(self, kind: SandboxKind, guarded: GuardedPaths, search_path: str) -> Confinement:
         temporary = str(self.temporary_folder())
         folders = self._folders
         writable = self._writable()
-        hidden = [folders.home / name for name in _SECRETS] + list(folders.hidden)
-        hidden += [Path(path) / STATE for path in writable]
+        hidden = [*folders.hidden, *(Path(path) / STATE for path in writable)]
+        home = Path(os.path.realpath(folders.home))
+        enclosing = [path for path in map(_enclosing_repository, writable) if path is not None]
+        visible = visible_in_home(home, search_path, [*self._guard.git_folders, *enclosing])
+        self._visible = [*visible, *map(Path, writable)]
         programs = [Path(path) for path in _existing(self._folders.programs)]
         pinned = [*guarded.pinned]
         pinned += [parent for path in programs for top in writable for parent in folders_between(Path(top), path)]
@@ -213,6 +210,19 @@ class Sandbox:
             pinned=sorted(set(pinned), key=lambda path: (path.count(os.sep), path)),  # the outer before the inner
             hidden=_existing(hidden),
             temporary=temporary,
+            home=str(home),
+            visible=_existing(path for path in visible),
+            links=[[str(path), str(path.readlink())] for path in visible if path.is_symlink()],
+        )
+
+    def missed(self, output: str) -> str:
+        """Which files of the home folder a command's output names that it did not see; "" for none."""
+        names = missed(output, Path(os.path.realpath(self._folders.home)), self._visible) if self._visible else []
+        verb = "is" if len(names) == 1 else "are"
+        return (
+            f"{', '.join(names[:3])} {verb} not visible in the sandbox; the user shows a folder with /add-dir"
+            if names
+            else ""
         )
 
     def _writable(self) -> list[str]:
@@ -263,8 +273,8 @@ class Sandbox:
         from agent.tools.commands.linux import can_deny_sockets
 
         reason = (
-            "Without namespaces, folders of keys can be read, git's hooks be changed, and the modes and times of files "
-            "outside be set."
+            "Without namespaces, what git and editors run by themselves can be changed until the command ends, "
+            "Palimpsest's state in the project be read, and the modes and times of files outside be set."
         )
         return SandboxState(kind=kind, writes=True, no_network=not self._network and can_deny_sockets(), reason=reason)
 
@@ -280,6 +290,10 @@ def bubblewrap_arguments(plan: Confinement, folder: str) -> list[str]:
     arguments += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/dev/shm"]
     for target in ("/tmp", "/var/tmp"):
         arguments += ["--bind", plan.temporary, target]
+    if plan.home:
+        arguments += ["--tmpfs", plan.home]
+        arguments += [part for path in plan.visible for part in ("--ro-bind", path, path)]
+        arguments += [part for path, target in plan.links for part in ("--symlink", target, path)]
     for path in (*plan.writable, *plan.pinned):
         arguments += ["--bind", path, path]
     for path in plan.read_only:
@@ -287,6 +301,7 @@ def bubblewrap_arguments(plan: Confinement, folder: str) -> list[str]:
     hidden = list(plan.hidden) if plan.network else [*plan.hidden, *_existing([Path("/run/user"), Path("/run/dbus")])]
     for path in hidden:
         arguments += ["--tmpfs", path] if Path(path).is_dir() else ["--ro-bind", "/dev/null", path]
+    arguments += ["--remount-ro", plan.home] if plan.home else []
     return [*arguments, "--chdir", folder, "--"]
 
 
@@ -297,6 +312,9 @@ def seatbelt_profile(plan: Confinement) -> str:
         "(version 1)",
         "(allow default)",
         "(deny file-write*)",
+        *([f"(deny file-read* (subpath {_quoted(plan.home)}))"] if plan.home else []),
+        *(f"(allow file-read* (subpath {_quoted(path)}))" for path in (*plan.visible, *plan.writable)),
+        *(f"(allow file-read-metadata (literal {_quoted(path)}))" for path in _above(plan)),
         *(f"(allow file-write* (subpath {_quoted(path)}))" for path in plan.writable),
         *(f"(allow file-write* (literal {_quoted(path)}))" for path in devices),
         '(allow file-write* (regex #"^/dev/ttys[0-9]+$"))',
@@ -311,6 +329,20 @@ def seatbelt_profile(plan: Confinement) -> str:
             '(allow network-outbound (remote ip "localhost:*"))',
         ]
     return "\n".join(lines) + "\n"
+
+
+def _above(plan: Confinement) -> list[str]:
+    """The home folder, and the folders in it on the way to what is seen: a path is resolved through them."""
+    seen = [*plan.visible, *plan.writable, *(path for path, _ in plan.links)]
+    parents = {str(parent) for path in seen for parent in Path(path).parents if parent.is_relative_to(plan.home or "/")}
+    return sorted(parents) if plan.home else []
+
+
+def _enclosing_repository(folder: str) -> Path | None:
+    """The nearest folder above with a `.git`, of which the project folder is a part."""
+    if os.path.lexists(os.path.join(folder, ".git")):
+        return None
+    return next((above for above in Path(folder).parents if os.path.lexists(above / ".git")), None)
 
 
 def _quoted(path: str) -> str:
