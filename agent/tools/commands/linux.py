@@ -56,7 +56,8 @@ _SCOPES: Final = 0b11  # abstract Unix sockets, signals
 LEAST_LANDLOCK: Final = 3
 """Before this version of its interface, files anywhere can be truncated."""
 
-_SOCKET_CALLS: Final = {"x86_64": (0xC000003E, 41), "aarch64": (0xC00000B7, 198)}  # AUDIT_ARCH_*, __NR_socket
+_SOCKET_CALLS: Final = {"x86_64": (0xC000003E, 41, 53), "aarch64": (0xC00000B7, 198, 199)}
+"""AUDIT_ARCH_*, __NR_socket, __NR_socketpair."""
 _IO_URING_SETUP: Final = 425
 _EPERM: Final = 1
 
@@ -163,7 +164,8 @@ def landlock_version() -> int:
 def restrict_files(writable: Sequence[str], readable: Sequence[str], *, network: bool) -> None:
     """Allows writes below these paths alone, and no TCP where not `network`, for this process and all that it starts.
 
-    Without `readable` all can be read, else what is below these. Signals and abstract sockets reach the sandbox's own processes only, where the kernel can.
+    Without `readable` all can be read, else what is below these. Signals and abstract sockets reach the sandbox's own
+    processes only, where the kernel can.
     """
     version = landlock_version()
     if version < LEAST_LANDLOCK:
@@ -207,23 +209,29 @@ def can_deny_sockets() -> bool:
     return platform.machine() in _SOCKET_CALLS
 
 
-def deny_sockets() -> None:
-    """Denies every socket but Unix ones, and io_uring, which makes sockets past this filter.
+def deny_sockets(*, unix_only: bool) -> None:
+    """Denies sockets, with `unix_only` those of Unix alone, and io_uring, which makes sockets past this filter.
 
-    The filter loads the architecture, then the number of the system call, then the family of the socket.
+    Pairs stay, but of datagrams: these could send to any path. The filter loads the architecture, then the number of
+    the system call, then the family or the type of the socket.
     """
-    architecture, socket_call = _SOCKET_CALLS[platform.machine()]
-    load, equal, at_least, give = 0x20, 0x15, 0x35, 0x06  # BPF_LD|W|ABS, BPF_JMP|JEQ|K, BPF_JMP|JGE|K, BPF_RET|K
+    architecture, socket_call, pair_call = _SOCKET_CALLS[platform.machine()]
+    load, equal, at_least, masked, give = 0x20, 0x15, 0x35, 0x54, 0x06  # BPF_LD, JEQ, JGE, AND, RET
     allow, deny = 0x7FFF0000, 0x00050000 | _EPERM
     program = [
         (load, 0, 0, 4),  # seccomp_data.arch
-        (equal, 0, 6, architecture),
+        (equal, 0, 11, architecture),
         (load, 0, 0, 0),  # seccomp_data.nr
-        (at_least, 4, 0, 0x40000000),  # the x32 calls of x86_64
-        (equal, 3, 0, _IO_URING_SETUP),
-        (equal, 0, 3, socket_call),
+        (at_least, 9, 0, 0x40000000),  # the x32 calls of x86_64
+        (equal, 8, 0, _IO_URING_SETUP),
+        (equal, 3, 0, pair_call),
+        (equal, 0, 7, socket_call),
         (load, 0, 0, 16),  # its first argument
-        (equal, 1, 0, 1),  # AF_UNIX
+        (equal, 4, 5 if unix_only else 4, 1),  # AF_UNIX
+        (load, 0, 0, 24),  # the second argument of a pair
+        (masked, 0, 0, 0xF),
+        (equal, 2, 0, 1),  # SOCK_STREAM
+        (equal, 1, 0, 5),  # SOCK_SEQPACKET
         (give, 0, 0, deny),
         (give, 0, 0, allow),
     ]

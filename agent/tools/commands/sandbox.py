@@ -24,6 +24,9 @@ from foundation.files import remove_tree
 _PROBE_SECONDS: Final = 5.0
 _KEPT_CAPABILITIES: Final = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID")  # of root
 _GIT_SETTINGS: Final = (".gitconfig", ".config/git/config")
+_RUN: Final = ("/run", "/var/run")
+"""Folders of sockets, by which a command could have another program act for it: Docker's, D-Bus's, an agent's of keys."""
+_IN_RUN: Final = ("/run/current-system", "/run/opengl-driver", "/run/wrappers", os.path.realpath("/etc/resolv.conf"))
 STATE: Final = ".palimpsest"
 _NOTHING_GUARDED: Final = GuardedPaths([], [])
 
@@ -193,6 +196,7 @@ class Sandbox:
         folders = self._folders
         writable = self._writable()
         hidden = [*folders.hidden, *(Path(path) / STATE for path in writable)]
+        hidden += [path for path in bound_sockets() if not any(path.is_relative_to(top) for top in writable)]
         home = Path(os.path.realpath(folders.home))
         enclosing = [path for path in map(_enclosing_repository, writable) if path is not None]
         visible = visible_in_home(home, search_path, [*self._guard.git_folders, *enclosing])
@@ -210,9 +214,9 @@ class Sandbox:
             pinned=sorted(set(pinned), key=lambda path: (path.count(os.sep), path)),  # the outer before the inner
             hidden=_existing(hidden),
             temporary=temporary,
-            home=str(home),
-            visible=_existing(path for path in visible),
-            links=[[str(path), str(path.readlink())] for path in visible if path.is_symlink()],
+            covered=[path for path in (str(home), *_RUN) if path != "/" and not os.path.islink(path)],
+            visible=_existing([*visible, *(Path(path) for path in _IN_RUN)]),
+            links=[[str(path), str(path.readlink())] for path in map(Path, (*visible, *_IN_RUN)) if path.is_symlink()],
         )
 
     def missed(self, output: str) -> str:
@@ -274,7 +278,8 @@ class Sandbox:
 
         reason = (
             "Without namespaces, what git and editors run by themselves can be changed until the command ends, "
-            "Palimpsest's state in the project be read, and the modes and times of files outside be set."
+            "Palimpsest's state in the project be read, and the modes and times of files outside be set; a command has no "
+            "Unix sockets."
         )
         return SandboxState(kind=kind, writes=True, no_network=not self._network and can_deny_sockets(), reason=reason)
 
@@ -290,18 +295,18 @@ def bubblewrap_arguments(plan: Confinement, folder: str) -> list[str]:
     arguments += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/dev/shm"]
     for target in ("/tmp", "/var/tmp"):
         arguments += ["--bind", plan.temporary, target]
-    if plan.home:
-        arguments += ["--tmpfs", plan.home]
-        arguments += [part for path in plan.visible for part in ("--ro-bind", path, path)]
-        arguments += [part for path, target in plan.links for part in ("--symlink", target, path)]
+    for covered in plan.covered:
+        inside = [path for path in plan.visible if path.startswith(f"{covered}/")]
+        arguments += ["--tmpfs", covered, *(part for path in inside for part in ("--ro-bind", path, path))]
+        links = [(target, path) for path, target in plan.links if path.startswith(f"{covered}/")]
+        arguments += [part for link in links for part in ("--symlink", *link)]
     for path in (*plan.writable, *plan.pinned):
         arguments += ["--bind", path, path]
     for path in plan.read_only:
         arguments += ["--ro-bind", path, path]
-    hidden = list(plan.hidden) if plan.network else [*plan.hidden, *_existing([Path("/run/user"), Path("/run/dbus")])]
-    for path in hidden:
+    for path in plan.hidden:
         arguments += ["--tmpfs", path] if Path(path).is_dir() else ["--ro-bind", "/dev/null", path]
-    arguments += ["--remount-ro", plan.home] if plan.home else []
+    arguments += [part for path in plan.covered for part in ("--remount-ro", path)]
     return [*arguments, "--chdir", folder, "--"]
 
 
@@ -312,7 +317,7 @@ def seatbelt_profile(plan: Confinement) -> str:
         "(version 1)",
         "(allow default)",
         "(deny file-write*)",
-        *([f"(deny file-read* (subpath {_quoted(plan.home)}))"] if plan.home else []),
+        *(f"(deny file-read* (subpath {_quoted(path)}))" for path in plan.covered),
         *(f"(allow file-read* (subpath {_quoted(path)}))" for path in (*plan.visible, *plan.writable)),
         *(f"(allow file-read-metadata (literal {_quoted(path)}))" for path in _above(plan)),
         *(f"(allow file-write* (subpath {_quoted(path)}))" for path in plan.writable),
@@ -322,20 +327,26 @@ def seatbelt_profile(plan: Confinement) -> str:
         *(f"(deny file-write* (subpath {_quoted(path)}))" for path in plan.read_only),
         *(f"(deny file-read* file-write* (subpath {_quoted(path)}))" for path in plan.hidden),
     ]
-    if not plan.network:
+    if plan.network:
+        lines.append("(deny network-outbound (remote unix-socket))")
+        lines.append('(allow network-outbound (literal "/private/var/run/mDNSResponder"))')
+    else:
         lines += [
             "(deny network*)",
             '(allow network* (local ip "localhost:*"))',
             '(allow network-outbound (remote ip "localhost:*"))',
         ]
+    for path in plan.writable:
+        lines.append(f"(allow network-outbound (remote unix-socket (subpath {_quoted(path)})))")
+        lines.append(f"(allow network-bind (local unix-socket (subpath {_quoted(path)})))")
     return "\n".join(lines) + "\n"
 
 
 def _above(plan: Confinement) -> list[str]:
     """The home folder, and the folders in it on the way to what is seen: a path is resolved through them."""
     seen = [*plan.visible, *plan.writable, *(path for path, _ in plan.links)]
-    parents = {str(parent) for path in seen for parent in Path(path).parents if parent.is_relative_to(plan.home or "/")}
-    return sorted(parents) if plan.home else []
+    parents = {parent for path in seen for parent in Path(path).parents}
+    return sorted(str(parent) for parent in parents for top in plan.covered if parent.is_relative_to(top))
 
 
 def _enclosing_repository(folder: str) -> Path | None:
@@ -363,6 +374,16 @@ def _covers_tmp(plan: Confinement) -> bool:
 def _existing(paths: Iterable[Path]) -> list[str]:
     """Those that exist, with their links resolved, each once."""
     return list(dict.fromkeys(os.path.realpath(path) for path in paths if path.exists()))
+
+
+def bound_sockets() -> list[Path]:
+    """The Unix sockets of this machine that have a path; none where the system does not list them."""
+    try:
+        listed = Path("/proc/net/unix").read_text("utf-8", "replace").splitlines()[1:]
+    except OSError:
+        return []
+    paths = [fields[7] for line in listed if len(fields := line.split(maxsplit=7)) == 8]
+    return [Path(path) for path in paths if path.startswith("/")]
 
 
 def _has_landlock() -> bool:

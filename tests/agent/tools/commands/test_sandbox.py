@@ -297,6 +297,9 @@ PLAN = Confinement(
     pinned=["/Users/ann/my project/.git"],
     hidden=['/Users/ann/.ssh "x"\\'],
     temporary="/private/var/folders/t",
+    covered=["/Users/ann", "/run"],
+    visible=["/Users/ann/.cargo/bin"],
+    links=[],
 )
 
 
@@ -305,6 +308,9 @@ def test_the_profile_of_macos_quotes_paths_and_denies_last() -> None:
     assert lines[:3] == ["(version 1)", "(allow default)", "(deny file-write*)"]
     write = lines.index('(allow file-write* (subpath "/Users/ann/my project"))')
     assert write < lines.index('(deny file-write* (subpath "/Users/ann/my project/.git/hooks"))')
+    home = lines.index('(deny file-read* (subpath "/Users/ann"))')
+    assert home < lines.index('(allow file-read* (subpath "/Users/ann/.cargo/bin"))')
+    assert home < lines.index('(allow file-read-metadata (literal "/Users/ann/.cargo"))')
     assert '(deny file-read* file-write* (subpath "/Users/ann/.ssh \\"x\\"\\\\"))' in lines
     assert write < lines.index('(deny file-write-unlink (literal "/Users/ann/my project/.git"))')
     assert "(deny network*)" in lines
@@ -317,8 +323,11 @@ def test_bubblewraps_arguments_confine_in_order() -> None:
     order = [
         "--ro-bind\0/\0/",
         "--bind\0/private/var/folders/t\0/tmp",
+        "--tmpfs\0/Users/ann\0--ro-bind\0/Users/ann/.cargo/bin",
+        "--tmpfs\0/run",
         "--bind\0/Users/ann/my project",
-        "--ro-bind\0/Users",
+        "--ro-bind\0/Users/ann/my project/.git/hooks",
+        "--remount-ro\0/Users/ann",
     ]
     assert sorted(order, key=joined.index) == order
     assert "--unshare-net" in arguments
