@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from agent.tools.commands.git_settings import ADDRESSES, HARMLESS, MAX_CONFIG_BYTES, settings_in
+from foundation.files import make_folder, write_atomically
 from foundation.files.untrusted import read_own_bytes
 
 CONTROL: Final = ("hooks", "config", "config.worktree", "commondir", "gitdir", "info/attributes")
@@ -64,11 +65,11 @@ def add_missing(folder: Path) -> None:
     with suppress(OSError, ValueError):  # also where the folder cannot be entered
         if not (folder / "HEAD").is_file() or os.path.lexists(folder / "commondir"):
             return
-        (folder / "hooks").mkdir(exist_ok=True)
+        make_folder(folder / "hooks", mode=0o777)
         if "worktreeconfig" in _text(folder / "config").casefold():
             for own in (folder, *_below(folder / "worktrees")):
                 if not os.path.lexists(own / "config.worktree"):
-                    (own / "config.worktree").touch()
+                    write_atomically(own / "config.worktree", b"", sync=False)
 
 
 def folders_between(folder: Path, path: Path) -> list[str]:

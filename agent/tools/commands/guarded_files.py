@@ -5,6 +5,7 @@ file gets another name, the old one is written anew. Nothing is deleted.
 """
 
 import os
+import re
 import stat
 import time
 from collections.abc import Collection, Iterator, Sequence
@@ -26,13 +27,16 @@ from agent.tools.commands.git_folders import (
 )
 from agent.tools.commands.git_settings import named_paths
 from agent.tools.files.concerns import comparable, is_instruction, runs_by_itself
-from foundation.files import write_atomically
+from foundation.files import make_folder, replace, write_atomically
 from foundation.files.atomic import read_bytes
 
 SUFFIX: Final = ".made-by-a-command"
 MAX_FOLDERS: Final = 20_000  # folders of a project that are searched
+_MAX_NEW_FOLDERS: Final = 200_000  # the same after a command, which may make many to hide one
 _MAX_FILES: Final = 2_000  # files in one guarded folder
 _MAX_BYTES: Final = 1_000_000  # of a file whose content is stored
+_MAX_STORED: Final = 50_000_000  # bytes of all of them
+_ASIDE: Final = re.compile(re.escape(SUFFIX) + r"(?:-\d+)?\Z")
 _RECENT_NS: Final = 100_000_000  # a folder that changed so recently may change again within the tick of the clock
 _DEPENDENCIES: Final = frozenset(
     {".palimpsest", "node_modules", ".venv", "venv", "__pycache__", "site-packages", "target", ".tox"}
@@ -89,6 +93,7 @@ class FileGuard:
         self._repositories: set[Path] = set()
         self._git_folders: list[Path] = []
         self._steps: dict[Path, str] = {}
+        self._stored = 0  # bytes of the files whose content is stored
         self._mounted: dict[Path, tuple[int, int]] = {}
 
     def protect(self, tops: Sequence[Path], *, is_new: bool, creates: bool) -> GuardedPaths:
@@ -111,7 +116,7 @@ class FileGuard:
         if creates:
             for path in hooks:
                 with suppress(OSError):
-                    path.mkdir(parents=True, exist_ok=True)
+                    make_folder(path, mode=0o777)
         scripts = [path for path in named.programs if path.is_file() or (not path.is_dir() and _is_path(path, starts))]
         control = [folder / name for folder in inside for name in CONTROL]
         control += [each / ".git" for each in found.repositories]
@@ -123,6 +128,7 @@ class FileGuard:
         existing = [path for path in guarded if path.exists() and not path.is_symlink()]
         read_only = [path for path in existing if path.name != ".git" or path.is_file()]
         if is_new:
+            self._stored = 0
             self._before = {path: self._entry(path) for each in guarded for path in (each, *_inside(each))}
             self._repositories, self._git_folders = set(found.repositories), folders
             self._steps = {path: lines for folder in inside for path, lines in steps(folder).items()}
@@ -146,7 +152,7 @@ class FileGuard:
     def undo(self, tops: Sequence[Path]) -> list[str]:
         """Undoes what a command changed; gives a sentence for each change."""
         notes = [note for path in sorted(self._before) if (note := self._undo_change(path))]
-        found = self._search(tops)
+        found = self._search(tops, _MAX_NEW_FOLDERS)
         for path in sorted({*found.guarded, *self._below_guarded()} - self._before.keys()):
             if os.path.lexists(path) and not self._is_mounted(path):
                 notes.append(f"{path} was created by a command, and {_WHY}; {_set_aside(path)}")
@@ -224,21 +230,22 @@ class FileGuard:
         with suppress(OSError):
             if kind == stat.S_IFLNK:
                 content = os.fsencode(path.readlink())
-            elif kind == stat.S_IFREG and status.st_size <= _MAX_BYTES:
+            elif kind == stat.S_IFREG and status.st_size <= min(_MAX_BYTES, _MAX_STORED - self._stored):
                 content = read_bytes(path, most=_MAX_BYTES)
+                self._stored += len(content)
             elif kind == stat.S_IFDIR:
                 content, facts = b"", facts[:2]
         return _Entry(kind, status.st_mode & 0o111 if kind == stat.S_IFREG else 0, content, status.st_nlink, facts)
 
-    def _search(self, tops: Sequence[Path]) -> _Search:
+    def _search(self, tops: Sequence[Path], most: int = MAX_FOLDERS) -> _Search:
         """The repositories and guarded files at or below the folders: breadth first, no links followed."""
         found = _Search([], [])
         searched = 0
         for top in tops:
             level = [str(top)]
-            while level and searched < MAX_FOLDERS:
+            while level and searched < most:
                 below: list[str] = []
-                for path in level[: MAX_FOLDERS - searched]:
+                for path in level[: most - searched]:
                     searched += 1
                     folder = self._list(path)
                     if folder.is_repository:
@@ -268,8 +275,9 @@ class FileGuard:
             return _Folder(0, (), (), is_repository=False)
         names = {name for name, _ in entries}
         is_repository = any(name[0] == "." and comparable(name) == ".git" for name in names)
-        is_bare = "HEAD" in names and ("commondir" in names or {"objects", "refs"} <= names)
-        guarded = [name for name in names if runs_by_itself(name) and SUFFIX not in name]
+        folded = {name.casefold() for name in names}
+        is_bare = "head" in folded and ("commondir" in folded or {"objects", "refs"} <= folded)
+        guarded = [name for name in names if runs_by_itself(name) and not _ASIDE.search(name)]
         left_out = {".git", "objects", "logs"} if is_bare else {".git"}
         below = sorted(name for name, is_folder in entries if is_folder and comparable(name) not in left_out)
         result = _Folder(changed, tuple(below), tuple(sorted(guarded)), is_repository or is_bare)
@@ -286,9 +294,9 @@ def _set_aside(path: Path) -> str:
         aside = path.with_name(f"{path.name}{SUFFIX}" + (f"-{number}" if number > 1 else ""))
         if not os.path.lexists(aside):
             with suppress(OSError):
-                path.rename(aside)
-                if (aside / "HEAD").is_file():  # else git would take it for a bare repository
-                    (aside / "HEAD").rename(aside / f"HEAD{SUFFIX}")
+                replace(path, aside)
+                if os.path.lexists(aside / "HEAD"):  # else git would take it for a bare repository
+                    replace(aside / "HEAD", aside / f"HEAD{SUFFIX}")
                 return f"renamed to {aside.name}"
             break
     return "it could not be renamed"
@@ -297,7 +305,7 @@ def _set_aside(path: Path) -> str:
 def _restore(path: Path, before: _Entry) -> str:
     with suppress(OSError):
         if before.kind == stat.S_IFDIR:
-            path.mkdir(exist_ok=True)
+            make_folder(path, mode=0o777)
         elif before.kind == stat.S_IFLNK and before.content is not None:
             path.symlink_to(os.fsdecode(before.content))
         elif before.content is not None:
@@ -314,7 +322,7 @@ def _entries(folder: Path, depth: int = 20) -> list[Path]:
     found: list[Path] = []
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in islice(entries, _MAX_FILES):
-            if SUFFIX in entry.name:
+            if _ASIDE.search(entry.name):
                 continue
             found.append(Path(entry.path))
             if depth > 1 and entry.is_dir(follow_symlinks=False) and len(found) < _MAX_FILES:

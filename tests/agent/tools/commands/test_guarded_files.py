@@ -145,12 +145,42 @@ def test_a_command_plants_no_instructions_of_a_workspace(
 
 
 @linux
+def test_a_name_like_that_of_a_renamed_file_is_no_way_out(confined: Confined, project: Path) -> None:
+    (project / ".cursor/rules").mkdir(parents=True)
+    names = ("AGENTS.made-by-a-command.md", ".cursor/rules/a.made-by-a-command.mdc")
+    run(confined(), f"echo evil | tee {' '.join(names)}")
+    assert [name for name in names if (project / name).exists()] == []
+
+
+@linux
+def test_a_link_that_takes_the_place_of_a_folder_renames_nothing_outside(project: Path, tmp_path: Path) -> None:
+    guard = FileGuard(tmp_path / "home")
+    (project / "sub").mkdir()
+    guard.protect([project], is_new=True, creates=True)
+    (project / "sub/AGENTS.md").write_text("evil")
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside/AGENTS.md").write_text("mine")
+    searched = guard._search
+
+    def swap(*arguments: object) -> object:  # as a command in the background could
+        found = searched(*arguments)
+        (project / "sub").rename(project / "old")
+        (project / "sub").symlink_to(tmp_path / "outside")
+        return found
+
+    guard._search = swap
+    guard.undo([project])
+    assert (tmp_path / "outside/AGENTS.md").read_text() == "mine"
+
+
+@linux
 def test_many_folders_do_not_hide_a_file(confined: Confined, project: Path) -> None:
     (project / "src").mkdir()
     told = run(
-        confined(), "for i in $(seq 3000); do echo !$i; done | xargs mkdir; echo evil > src/AGENTS.md", seconds=30
+        confined(), "for i in $(seq 25000); do echo !$i; done | xargs mkdir; echo evil > src/AGENTS.md", seconds=30
     )
     assert not (project / "src/AGENTS.md").exists(), told
+    assert not (project / "z/AGENTS.md").exists(), told
 
 
 def test_the_second_search_reads_only_what_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
