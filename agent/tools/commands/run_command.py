@@ -13,7 +13,7 @@ from agent.permissions.network_commands import fetches
 from agent.permissions.rules import COMMAND_TOOL
 from agent.tools.commands.commands import Commands
 from agent.tools.commands.sandbox import SandboxKind
-from agent.tools.files.concerns import changing_concern
+from agent.tools.files.concerns import known_concern
 from agent.tools.output import short_summary
 from agent.tools.port import ToolFailure, ToolPurpose, ToolRun, flag_argument, string_argument, whole_argument
 from foundation.errors import PalimpsestError
@@ -155,9 +155,7 @@ def command_action(commands: Commands, command: str, *, inside: bool = True, bac
 
 def _names_guarded_file(command: str) -> bool:
     """Whether the line names a file that models, editors or programs obey: the sandbox lets a command write these."""
-    return any(
-        changing_concern(tuple(word.split("/")), "") for word in re.split(r"[\s<>|;&=:,()\"']+", command) if word
-    )
+    return any(known_concern(tuple(word.split("/")), "") for word in re.split(r"[\s<>|;&=:,()\"']+", command) if word)
 
 
 def _reads_network(commands: Commands, command: str, *, inside: bool) -> bool:

@@ -99,16 +99,19 @@ def is_secret(parts: Iterable[str]) -> bool:
 
 def changing_concern(parts: tuple[str, ...], shown: str) -> str:
     """Why changing the file asks whatever the rules; "" where nothing about its path does."""
+    if concern := known_concern(parts, shown):
+        return concern
+    hidden = [name for name in map(comparable, parts) if name.startswith(".") and not _matches(name, _ORDINARY_HIDDEN)]
+    return f"{shown} is or is in a hidden file or folder, which a program may run or obey." if hidden else ""
+
+
+def known_concern(parts: tuple[str, ...], shown: str) -> str:
+    """The same for files that are known to run by themselves or to hold keys."""
     names = [*map(comparable, parts)] or [""]
     for folders, patterns, why in _GUARDED:
         if not folders.isdisjoint(names) or _matches(names[-1], patterns):
             return f"{shown} {why}."
-    if is_secret(parts):
-        return f"{shown} looks like a file of keys or passwords."
-    hidden = [
-        name for name in names if name.startswith(".") and name.strip(".") and not _matches(name, _ORDINARY_HIDDEN)
-    ]
-    return f"{shown} is or is in a hidden file or folder, which a program may run or obey." if hidden else ""
+    return f"{shown} looks like a file of keys or passwords." if is_secret(parts) else ""
 
 
 @lru_cache(maxsize=65_536)
