@@ -97,7 +97,7 @@ class Commands:
         self, project: ProjectFolders, sandbox: Sandbox, settings: ToolSettings, environment: Mapping[str, str]
     ) -> None:
         self.sandbox = sandbox
-        self._project = project
+        self.project = project
         self.settings = settings
         self._environment = command_environment(environment, settings.command_environment.split())
         self._background: dict[str, _Background] = {}
@@ -111,7 +111,7 @@ class Commands:
 
     def is_file(self, path: str) -> bool:
         """Whether a file or a link is there, seen from where commands start; True where that is not known. Blocks."""
-        place = Path(os.path.normpath(self._project.root / path))
+        place = Path(os.path.normpath(self.project.root / path))
         try:
             return exists(place) and not is_folder(place)
         except (PalimpsestError, OSError, ValueError):
@@ -119,7 +119,7 @@ class Commands:
 
     def files_read(self, command: str) -> FilesRead | None:
         """What the command reads; None where it may do more. Blocks."""
-        return files_read(command, self._project)
+        return files_read(command, self.project)
 
     def run(
         self, command: str, seconds: float, stopped: Event, report: Callable[[str], None], *, inside: bool = True
@@ -223,7 +223,7 @@ class Commands:
 
     def _after(self, process: CommandProcess, inside: bool) -> str:
         """Undoes what a command in the sandbox must not leave; gives a sentence about that, and what it did not see."""
-        self.sandbox.accept(self._project.written)
+        self.sandbox.accept(self.project.written)
         notes = [
             self.sandbox.after_command(inside=inside),
             self.sandbox.missed(process.output.text()) if inside else "",
@@ -232,7 +232,7 @@ class Commands:
 
     def _start(self, command: str, *, inside: bool) -> CommandProcess:
         alone = all(process.ended.is_set() for process in self._confined)
-        launch = self.sandbox.launch(command, self._project.root, self._environment, inside=inside, alone=alone)
+        launch = self.sandbox.launch(command, self.project.root, self._environment, inside=inside, alone=alone)
         with self._lock:  # a command that starts while the session closes would outlive it
             if self._closed:
                 raise ToolFailure("Closed", "The session has ended; no command starts.")

@@ -7,7 +7,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from agent.tools.commands import linux
 

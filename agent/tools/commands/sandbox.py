@@ -25,7 +25,7 @@ _PROBE_SECONDS: Final = 5.0
 _KEPT_CAPABILITIES: Final = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID")  # of root
 _GIT_SETTINGS: Final = (".gitconfig", ".config/git/config")
 _RUN: Final = ("/run", "/var/run")
-"""Folders of sockets, by which a command could have another program act for it: Docker's, D-Bus's, an agent's of keys."""
+"""Folders of sockets, by which a command could have another program act for it: Docker's, D-Bus's, an agent's."""
 _IN_RUN: Final = ("/run/current-system", "/run/opengl-driver", "/run/wrappers", os.path.realpath("/etc/resolv.conf"))
 STATE: Final = ".palimpsest"
 _NOTHING_GUARDED: Final = GuardedPaths([], [])
@@ -123,8 +123,8 @@ class Sandbox:
         ]
         if state.secrets:
             sentences.append(
-                "of your home folder they see only toolchains and the project, Palimpsest's own state is hidden, and what "
-                "git, editors and CI run by themselves is read-only"
+                "of your home folder they see only toolchains and the project, Palimpsest's own state is hidden, and "
+                "what git, editors and CI run by themselves is read-only"
             )
         sentences.append("the network is off" if state.no_network else "the network is allowed")
         return "; ".join(sentences) + "." + (f" {state.reason}" if state.reason else "")
@@ -214,7 +214,7 @@ class Sandbox:
             pinned=sorted(set(pinned), key=lambda path: (path.count(os.sep), path)),  # the outer before the inner
             hidden=_existing(hidden),
             temporary=temporary,
-            covered=[path for path in (str(home), *_RUN) if path != "/" and not os.path.islink(path)],
+            covered=[str(path) for path in (home, *map(Path, _RUN)) if path != Path("/") and not path.is_symlink()],
             visible=_existing([*visible, *(Path(path) for path in _IN_RUN)]),
             links=[[str(path), str(path.readlink())] for path in map(Path, (*visible, *_IN_RUN)) if path.is_symlink()],
         )
@@ -278,7 +278,7 @@ class Sandbox:
 
         reason = (
             "Without namespaces, what git and editors run by themselves can be changed until the command ends, "
-            "Palimpsest's state in the project be read, and the modes and times of files outside be set; a command has no "
+            "Palimpsest's state in the project be read, and the modes and times of files outside be set; there are no "
             "Unix sockets."
         )
         return SandboxState(kind=kind, writes=True, no_network=not self._network and can_deny_sockets(), reason=reason)
@@ -351,7 +351,7 @@ def _above(plan: Confinement) -> list[str]:
 
 def _enclosing_repository(folder: str) -> Path | None:
     """The nearest folder above with a `.git`, of which the project folder is a part."""
-    if os.path.lexists(os.path.join(folder, ".git")):
+    if os.path.lexists(Path(folder, ".git")):
         return None
     return next((above for above in Path(folder).parents if os.path.lexists(above / ".git")), None)
 

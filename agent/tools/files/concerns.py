@@ -26,9 +26,9 @@ _ORDINARY_HIDDEN: Final = (".*ignore", ".*keep", ".editorconfig", ".prettierrc*"
 """Names that begin with a dot and by which no program runs anything: a tool writes these without a question."""
 _HOOK_FOLDERS: Final = frozenset({".husky", ".githooks", ".hooks", ".cargo", ".mise", ".lefthook"})
 _HOOKS: Final = (".pre-commit-config.y*ml", "lefthook*.y*ml", "lefthook*.toml", "lefthook*.json", ".lefthook*.*",
-    ".huskyrc*", "*simple-git-hooks.*", ".overcommit.yml", ".lintstagedrc*", ".envrc", ".direnvrc",
-    "mise.toml", "mise.*.toml", ".mise.*toml", "sitecustomize.py", "usercustomize.py", "*.pth", ".mcp.json",
-    ".yarnrc*", ".pnpmfile.cjs", ".exrc", ".nvim.lua", ".nvimrc", ".vimrc", ".dir-locals.el", ".gdbinit", ".lldbinit", ".rprofile",
+    ".huskyrc*", "*simple-git-hooks.*", ".overcommit.yml", ".lintstagedrc*", ".envrc", ".direnvrc", "mise.toml",
+    "mise.*.toml", ".mise.*toml", "sitecustomize.py", "usercustomize.py", "*.pth", ".mcp.json", ".yarnrc*", ".exrc",
+    ".pnpmfile.cjs", ".nvim.lua", ".nvimrc", ".vimrc", ".dir-locals.el", ".gdbinit", ".lldbinit", ".rprofile",
     ".bazelrc", "hgrc", "hgrc-not-shared",
 )  # fmt: skip
 _CI_FOLDERS: Final = frozenset({".github", ".gitlab", ".circleci", ".buildkite", ".forgejo", ".gitea", ".woodpecker",
@@ -42,8 +42,8 @@ _EDITORS: Final = frozenset({".vscode", ".idea", ".devcontainer", ".zed", ".flee
     ".gemini", ".opencode", ".kiro", ".junie", ".amazonq", ".nova", ".theia", ".trae", ".augment", ".qwen", ".crush",
     ".goose", ".qodo", ".void", ".openhands", ".vibe",
 })  # fmt: skip
-_EDITOR_FILES: Final = ("*.code-workspace", "*.sublime-project", ".devcontainer.json", "opencode.json*", ".aider.conf.y*ml",
-    "crush.json", ".crush.json",
+_EDITOR_FILES: Final = ("*.code-workspace", "*.sublime-project", ".devcontainer.json", "opencode.json*", "crush.json",
+    ".aider.conf.y*ml", ".crush.json",
 )  # fmt: skip
 _SHELL_START: Final = (".bash*", ".zsh*", ".zprofile", ".zlog*", ".profile", ".login", ".logout", ".cshrc", ".tcshrc",
     ".kshrc", ".mkshrc", "config.fish", ".inputrc", ".xprofile", ".xinitrc", ".xsession*", ".tmux.conf", ".screenrc",

@@ -1,3 +1,4 @@
+# ruff: noqa: E501  # shell lines
 """Layouts of repositories, and places in them from which git would run a program."""
 
 import os

@@ -118,7 +118,7 @@ def test_what_a_tool_wrote_with_permission_stays(project: Path, confined: Confin
     for path in ("AGENTS.md", ".github/workflows/a.yml"):
         (project / path).parent.mkdir(parents=True, exist_ok=True)
         (project / path).write_text("mine\n")
-        commands._project.written.add(project / path)  # as FileChanges.apply does
+        commands.project.written.add(project / path)  # as FileChanges.apply does
     run(commands, "true")
     commands.stop(handle)
     assert (project / "AGENTS.md").exists()
@@ -153,23 +153,27 @@ def test_a_name_like_that_of_a_renamed_file_is_no_way_out(confined: Confined, pr
 
 
 @linux
-def test_a_link_that_takes_the_place_of_a_folder_renames_nothing_outside(project: Path, tmp_path: Path) -> None:
+def test_a_link_that_takes_the_place_of_a_folder_renames_nothing_outside(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     guard = FileGuard(tmp_path / "home")
     (project / "sub").mkdir()
     guard.protect([project], is_new=True, creates=True)
     (project / "sub/AGENTS.md").write_text("evil")
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside/AGENTS.md").write_text("mine")
-    searched = guard._search
+    lexists = os.path.lexists
 
-    def swap(*arguments: object) -> object:  # as a command in the background could
-        found = searched(*arguments)
-        (project / "sub").rename(project / "old")
-        (project / "sub").symlink_to(tmp_path / "outside")
-        return found
+    def swap(path: Path) -> bool:  # as a command in the background could
+        if not (project / "old").exists() and str(path).endswith("sub/AGENTS.md"):
+            (project / "sub").rename(project / "old")
+            (project / "sub").symlink_to(tmp_path / "outside")
+            return True
+        return lexists(path)
 
-    guard._search = swap
+    monkeypatch.setattr(os.path, "lexists", swap)
     guard.undo([project])
+    assert (project / "old").exists()
     assert (tmp_path / "outside/AGENTS.md").read_text() == "mine"
 
 

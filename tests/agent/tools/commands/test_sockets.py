@@ -40,9 +40,10 @@ import socket, sys
 for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_SEQPACKET):
     for way in ("connect", "sendto", "pair"):
         try:
-            made = socket.socket(socket.AF_UNIX, kind) if way != "pair" else socket.socketpair(socket.AF_UNIX, kind)[0]
+            make = socket.socket if way != "pair" else lambda *which: socket.socketpair(*which)[0]
+            made = make(socket.AF_UNIX, kind)
             address = sys.argv[1] if sys.argv[1][0] != "@" else "\\0" + sys.argv[1][1:]
-            made.connect(address) if way == "connect" else made.sendto(b"x", address) if kind == socket.SOCK_DGRAM else 1 / 0
+            made.connect(address) if way == "connect" else made.sendto(b"x", address)
             print("reached")
         except Exception as error:
             pass
