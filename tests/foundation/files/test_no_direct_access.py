@@ -104,7 +104,6 @@ ALLOWED = {
     "agent/mcp/servers.py open": "a connection",
     "agent/tools/commands/confinement.py makedirs": "folders of the sandbox's own file system",
     "agent/tools/commands/confinement.py open": "mounts in the sandbox's own file system, and devices",
-    "agent/tools/commands/confinement.py scandir": "the sandbox's own file system",
     "agent/tools/commands/commands.py iterdir": "lists what the sandbox makes read-only, and opens nothing",
     "agent/tools/commands/confinement.py listdir": "the sandbox's own file system",
     "agent/tools/commands/confinement.py symlink": "the sandbox's own file system",
