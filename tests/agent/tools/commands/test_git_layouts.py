@@ -23,7 +23,7 @@ pytestmark = [
     pytest.mark.timeout(120),
 ]
 LAYOUTS = [(shape, variant) for shape in SHAPES for variant in VARIANTS]
-SAMPLE = random.Random(37).sample(LAYOUTS, 6)
+SAMPLE = [(*layout, number) for number, layout in enumerate(random.Random(37).sample(LAYOUTS, 4))]
 
 
 @pytest.fixture
@@ -53,12 +53,38 @@ def ran(layout: Layout, places: dict[str, str], marks: Path, *, sandbox: bool = 
     return {names[int(path.name)] for path in marks.iterdir()}
 
 
-@pytest.mark.parametrize(("shape", "variant"), SAMPLE, ids="-".join)
+@pytest.mark.parametrize(("shape", "variant", "number"), SAMPLE, ids=str)
 def test_git_runs_nothing_that_a_command_left(
-    kind: SandboxKind, tmp_path: Path, marks: Path, shape: str, variant: str
+    kind: SandboxKind, tmp_path: Path, marks: Path, shape: str, variant: str, number: int
 ) -> None:
     layout = make(shape, variant, tmp_path / "at")
-    assert ran(layout, PLACES, marks) == set()
+    places = dict(random.Random(number).sample(sorted(PLACES.items()), 12))
+    assert ran(layout, places, marks) == set()
+
+
+KNOWN = [
+    ("plain", "settings of worktrees", "settings of the main worktree"),
+    ("separate, relative", "as made", "settings"),
+    ("plain", "the user's hooks", "the user's folder of hooks, for commits"),
+    ("plain", "missing included files", "an included file that was missing"),
+    ("plain", "programs in the tree", "a program"),
+    ("plain", "as made", "steps of a rebase"),
+    ("plain", "as made", "a new bare repository"),
+    ("plain", "as made", "a new repository among builds"),
+    ("plain", "settings of worktrees", "a new worktree"),
+    ("submodule", "as made", "a submodule's settings"),
+    ("linked", "as made", "a link to another"),
+]
+
+
+@pytest.mark.parametrize("at", KNOWN, ids=", ".join)
+def test_git_runs_nothing_from_a_place_that_once_was_open(
+    kind: SandboxKind, tmp_path: Path, marks: Path, at: tuple[str, str, str]
+) -> None:
+    shape, variant, place = at
+    assert ran(make(shape, variant, tmp_path / "at"), {place: PLACES[place]}, marks) == set()
+    control = make(shape, variant, tmp_path / "control")
+    assert ran(control, {place: PLACES[place]}, marks, sandbox=False) == {place}
 
 
 @pytest.mark.soak

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.tools.commands import guarded_files
 from agent.tools.commands.commands import open_commands
 from agent.tools.commands.guarded_files import FileGuard
 from agent.tools.commands.sandbox import SandboxKind
@@ -67,6 +68,7 @@ CHANGES = {
     "with its folder": "mv {folder} old; cp -r old {folder}; echo evil > {path}",
     "by a hard link": "ln {path} linked; echo evil > linked",
     "by a hard link of before": "echo evil > before",
+    "by a hard link of before that is removed": "echo evil > before; rm before",
     "a link instead": "rm -f {path}; echo evil > x; ln -s $PWD/x {path}",
     "mode": "chmod 777 {path}",
 }
@@ -178,13 +180,16 @@ def test_a_link_that_takes_the_place_of_a_folder_renames_nothing_outside(
 
 
 @linux
-def test_many_folders_do_not_hide_a_file(confined: Confined, project: Path) -> None:
+def test_many_folders_do_not_hide_a_file(confined: Confined, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guarded_files, "MAX_FOLDERS", 100)
+    monkeypatch.setattr(guarded_files, "_MAX_NEW_FOLDERS", 1_000)
     (project / "src").mkdir()
-    told = run(
-        confined(), "for i in $(seq 25000); do echo !$i; done | xargs mkdir; echo evil > src/AGENTS.md", seconds=30
-    )
-    assert not (project / "src/AGENTS.md").exists(), told
-    assert not (project / "z/AGENTS.md").exists(), told
+    run(confined(), "for i in $(seq 500); do mkdir !$i; done; mkdir z; echo evil | tee src/AGENTS.md z/AGENTS.md")
+    assert len(list(project.iterdir())) == 502
+    assert not (project / "src/AGENTS.md").exists()
+    assert not (project / "z/AGENTS.md").exists()
+    run(confined(), "for i in $(seq 1000); do mkdir a$i; done; echo evil > src/AGENTS.md")
+    assert not (project / "src/AGENTS.md").exists(), "folders that were there are searched first"
 
 
 def test_the_second_search_reads_only_what_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -62,23 +63,38 @@ def test_no_socket_outside_is_reached(
 ) -> None:
     home = elsewhere / "h"
     places = [f"{home}/.docker/run/docker.sock", f"{home}/.colima/docker.sock", f"{elsewhere}/other.sock"]
-    places += ["/run/palimpsest-test.sock"] if os.access("/run", os.W_OK) else []
+    places += [f"/run/palimpsest-{os.getpid()}.sock"] if os.access("/run", os.W_OK) else []
     commands = confined(home=home, network=network)
     with ExitStack() as stack:
         for place in places:
             stack.callback(Path(place).unlink, missing_ok=True)
             listen(stack, place, kind_of_socket)
-        listen(stack, b"\0palimpsest-test", kind_of_socket)
-        assert [place for place in (*places, "@palimpsest-test") if reached(commands, project, place)] == []
+        listen(stack, f"\0palimpsest-{os.getpid()}".encode(), kind_of_socket)
+        assert [place for place in (*places, f"@palimpsest-{os.getpid()}") if reached(commands, project, place)] == []
+
+
+@pytest.mark.skipif(not os.access("/run", os.W_OK), reason="needs to write /run")
+def test_a_socket_that_is_created_later_in_run_is_not_reached(confined: Confined, project: Path) -> None:
+    (project / "connect.py").write_text(CONNECT)
+    place = f"/run/palimpsest-{os.getpid()}-later.sock"
+    commands = confined()
+    handle = commands.start(f"while ! test -e go; do sleep 0.05; done; {PYTHON} connect.py {place}; echo ended")
+    with ExitStack() as stack:
+        stack.callback(Path(place).unlink, missing_ok=True)
+        listen(stack, place)
+        (project / "go").touch()
+        told = commands.output(handle, 10, Event(), lambda _: None)
+    assert "ended" in told
+    assert "reached" not in told
 
 
 def test_the_control_reaches_them(commands: Commands, project: Path, elsewhere: Path) -> None:
     with ExitStack() as stack:
         listen(stack, f"{elsewhere}/stream.sock")
         listen(stack, f"{elsewhere}/datagram.sock", socket.SOCK_DGRAM)
-        listen(stack, b"\0palimpsest-control")
+        listen(stack, f"\0palimpsest-{os.getpid()}-control".encode())
         assert Path(f"{elsewhere}/stream.sock") in bound_sockets()
-        for place in (f"{elsewhere}/stream.sock", f"{elsewhere}/datagram.sock", "@palimpsest-control"):
+        for place in (f"{elsewhere}/stream.sock", f"{elsewhere}/datagram.sock", f"@palimpsest-{os.getpid()}-control"):
             assert reached(commands, project, place)
 
 
