@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from agent.tools.commands.commands import Commands
-from agent.tools.commands.sandbox import Sandbox, SandboxFolders, SandboxKind
+from agent.tools.commands.sandbox import Sandbox, SandboxFolders
 from agent.tools.files.project import ProjectFolders
 from agent.tools.port import ToolSettings
-from tests.agent.tools.commands.conftest import run
+from tests.agent.tools.commands.conftest import Confined, run
 from tests.agent.tools.commands.git_layouts import PLACES, SHAPES, VARIANTS, Layout, attack, look, make
 
 pytestmark = [
@@ -55,7 +55,7 @@ def ran(layout: Layout, places: dict[str, str], marks: Path, *, sandbox: bool = 
 
 @pytest.mark.parametrize(("shape", "variant", "number"), SAMPLE, ids=str)
 def test_git_runs_nothing_that_a_command_left(
-    kind: SandboxKind, tmp_path: Path, marks: Path, shape: str, variant: str, number: int
+    confined: Confined, tmp_path: Path, marks: Path, shape: str, variant: str, number: int
 ) -> None:
     layout = make(shape, variant, tmp_path / "at")
     places = dict(random.Random(number).sample(sorted(PLACES.items()), 12))
@@ -79,7 +79,7 @@ KNOWN = [
 
 @pytest.mark.parametrize("at", KNOWN, ids=", ".join)
 def test_git_runs_nothing_from_a_place_that_once_was_open(
-    kind: SandboxKind, tmp_path: Path, marks: Path, at: tuple[str, str, str]
+    confined: Confined, tmp_path: Path, marks: Path, at: tuple[str, str, str]
 ) -> None:
     shape, variant, place = at
     assert ran(make(shape, variant, tmp_path / "at"), {place: PLACES[place]}, marks) == set()
@@ -91,7 +91,7 @@ def test_git_runs_nothing_from_a_place_that_once_was_open(
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize(("shape", "variant"), LAYOUTS, ids="-".join)
 def test_git_runs_nothing_from_any_place_alone(
-    kind: SandboxKind, tmp_path: Path, marks: Path, shape: str, variant: str
+    confined: Confined, tmp_path: Path, marks: Path, shape: str, variant: str
 ) -> None:
     found = set[str]()
     for number, (name, line) in enumerate(PLACES.items()):
