@@ -59,16 +59,26 @@ def open_commands(
     """The commands of a session in the workspace. Starts nothing."""
     own = config_dir(environment)
     states = [Path(record.path) / STATE for record in TrustStore(own).records()]
+    home = Path(environment.get("HOME") or Path.home())
     more = [Path(name).expanduser() for name in settings.sandbox_folders.split(os.pathsep) if name]
     folders = SandboxFolders(
         writable=[*project.folders, *more],
         read_only=_instructions(workspace.root),
         programs=sorted(project.programs),
         hidden=[own, workspace.state, *states],
-        home=Path(environment.get("HOME") or Path.home()),
+        home=home,
+        workspace=workspace.root,
+        git_settings=_git_settings(environment, home),
     )
     sandbox = Sandbox(folders, enabled=settings.sandbox, network=settings.sandbox_network)
     return Commands(project, sandbox, settings, environment)
+
+
+def _git_settings(environment: Mapping[str, str], home: Path) -> list[Path]:
+    """The user's and the system's settings of git."""
+    folder = Path(environment.get("XDG_CONFIG_HOME") or home / ".config")
+    named = [Path(environment[name]) for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM") if environment.get(name)]
+    return [*named, home / ".gitconfig", folder / "git/config", Path("/etc/gitconfig")]
 
 
 def _instructions(workspace: Path) -> list[Path]:
@@ -85,7 +95,7 @@ class Commands:
         self, project: ProjectFolders, sandbox: Sandbox, settings: ToolSettings, environment: Mapping[str, str]
     ) -> None:
         self.sandbox = sandbox
-        self._project = project
+        self.project = project
         self.settings = settings
         self._environment = command_environment(environment, settings.command_environment.split())
         self._background: dict[str, _Background] = {}
@@ -99,7 +109,7 @@ class Commands:
 
     def files_read(self, command: str) -> FilesRead | None:
         """What the command reads; None where it may do more. Blocks."""
-        return files_read(command, self._project)
+        return files_read(command, self.project)
 
     def run(
         self, command: str, seconds: float, stopped: Event, report: Callable[[str], None], *, inside: bool = True
@@ -110,7 +120,7 @@ class Commands:
             in_time = process.wait(seconds, stopped, report)
         finally:
             self._end(process)
-            note = self.sandbox.after_command(inside=inside)
+            note = self._after(process, inside)
         if in_time:
             return _told(process, note=note)
         if stopped.is_set():
@@ -145,7 +155,7 @@ class Commands:
         if found.process.ended.is_set():
             self._told.add(handle)
             self._told_model.add(handle)
-        return _told(found.process, new_only=True, note=self.sandbox.after_command(inside=found.inside))
+        return _told(found.process, new_only=True, note=self._after(found.process, found.inside))
 
     def background(self, handle: str) -> tuple[str, bool]:
         """The command line of a background command, and whether it is in the sandbox; "" where there is none."""
@@ -159,7 +169,7 @@ class Commands:
         self._told.add(handle)
         self._told_model.add(handle)
         self._end(found.process)
-        return _told(found.process, new_only=True, note=self.sandbox.after_command(inside=found.inside))
+        return _told(found.process, new_only=True, note=self._after(found.process, found.inside))
 
     def is_running(self, handle: str) -> bool:
         """Whether the background command has not ended."""
@@ -205,9 +215,18 @@ class Commands:
             process.ended.wait(END_SECONDS)
         self.sandbox.close()
 
+    def _after(self, process: CommandProcess, inside: bool) -> str:
+        """Undoes what a command in the sandbox must not leave; gives a sentence about that, and what it did not see."""
+        self.sandbox.accept(self.project.written)
+        notes = [
+            self.sandbox.after_command(inside=inside),
+            self.sandbox.missed(process.output.text()) if inside else "",
+        ]
+        return "; ".join(filter(None, notes))
+
     def _start(self, command: str, *, inside: bool) -> CommandProcess:
         alone = all(process.ended.is_set() for process in self._confined)
-        launch = self.sandbox.launch(command, self._project.root, self._environment, inside=inside, alone=alone)
+        launch = self.sandbox.launch(command, self.project.root, self._environment, inside=inside, alone=alone)
         with self._lock:  # a command that starts while the session closes would outlive it
             if self._closed:
                 raise ToolFailure("Closed", "The session has ended; no command starts.")

@@ -7,19 +7,16 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from agent.tools.commands import linux
-
-_SOCKET_FOLDERS: Final = ("/run", "/var/run")
-_SOCKET_DEPTH: Final = 3
 
 
 class Confinement(NamedTuple):
     """What a command may do. Paths are absolute, without links, and exist.
 
     `namespaces`: own mounts, network, processes and IPC. `landlock`: writes are denied by Landlock. Without namespaces
-    nothing is hidden, and `read_only` and `temporary` have no effect.
+    `hidden`, `read_only` and `temporary` have no effect, and Landlock denies reading the first of `covered`.
     """
 
     namespaces: bool
@@ -30,6 +27,9 @@ class Confinement(NamedTuple):
     pinned: list[str]  # folders within what is writable that cannot be renamed
     hidden: list[str]
     temporary: str  # a folder that takes the place of /tmp and /var/tmp
+    covered: list[str]  # folders of which only what is `visible`, `links` or `writable` is seen: the home folder first
+    visible: list[str]
+    links: list[list[str]]  # each path, and where it leads
 
 
 def enter_namespaces(plan: Confinement) -> None:
@@ -59,15 +59,25 @@ def arrange_mounts(plan: Confinement) -> None:
     if not plan.network:
         linux.bring_up_loopback()
     held = {path: os.open(path, os.O_PATH) for path in plan.writable}  # before /tmp is covered: they may lie in it
+    shown = {path: os.open(path, os.O_PATH) for path in plan.visible}
     linux.set_read_only("/", True, below=True)
     if plan.temporary:
         temporary = os.open(plan.temporary, os.O_PATH)
         for folder in ("/tmp", "/var/tmp"):
             if os.path.isdir(folder) and not os.path.islink(folder):
                 _bind(temporary, folder, read_only=False)
-    for path, descriptor in held.items():
+    covered = [path for path in plan.covered if os.path.isdir(path)]
+    for path in covered:
+        linux.mount("none", path, "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, "mode=0755,size=1m")
+    for path, target in plan.links:
+        if _is_below(path, covered):
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            os.symlink(target, path)
+    for path, descriptor in {**{each: shown[each] for each in shown if _is_below(each, covered)}, **held}.items():
         _make_mount_point(path, descriptor)
-        _bind(descriptor, path, read_only=False)
+        _bind(descriptor, path, read_only=path in shown)
+    for path in covered:
+        linux.set_read_only(path, True, below=False)
     for path in plan.pinned:  # a mount point cannot be renamed
         with suppress(FileNotFoundError):
             _bind(os.open(path, os.O_PATH), path, read_only=False)
@@ -79,9 +89,8 @@ def arrange_mounts(plan: Confinement) -> None:
     with suppress(OSError):  # commands can do without a terminal
         linux.mount("devpts", "/dev/pts", "devpts", linux.MS_NOSUID | linux.MS_NOEXEC, "newinstance,ptmxmode=0666")
         _bind(os.open("/dev/pts/ptmx", os.O_PATH), "/dev/ptmx", read_only=False)
-    sockets = () if plan.network else tuple(_sockets())
-    for path in (*plan.hidden, *sockets):
-        with suppress(FileNotFoundError):
+    for path in plan.hidden:
+        with suppress(FileNotFoundError, NotADirectoryError):
             _hide(path)
 
 
@@ -89,13 +98,23 @@ def confine(plan: Confinement) -> None:
     """Confines this process, and what it starts from now on."""
     linux.forbid_new_privileges()
     linux.drop_capabilities()
-    if not plan.namespaces and not plan.network and linux.can_deny_sockets():
-        linux.deny_sockets()
+    if not plan.namespaces and linux.can_deny_sockets():
+        linux.deny_sockets(unix_only=plan.network)
     if plan.landlock:
         own = ("/tmp", "/var/tmp", "/dev/pts") if plan.namespaces else ()
         devices = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx")
         paths = [path for path in (*plan.writable, *own, *devices, "/dev/shm") if os.path.exists(path)]
-        linux.restrict_writes(paths, network=plan.network or plan.namespaces)
+        readable = [] if plan.namespaces or not plan.covered else [*_beside(plan.covered[0]), *plan.visible, *paths]
+        linux.restrict_files(paths, readable, network=plan.network or plan.namespaces)
+
+
+def _beside(path: str) -> Iterator[str]:
+    """All that is neither in the path nor above it: the entries of each folder on the way but the next one."""
+    above = "/"
+    for part in path.strip("/").split("/"):
+        with suppress(OSError):
+            yield from (os.path.join(above, name) for name in os.listdir(above) if name != part)
+        above = os.path.join(above, part)
 
 
 def _bind(source: int, target: str, *, read_only: bool) -> None:
@@ -121,17 +140,5 @@ def _hide(path: str) -> None:
         linux.mount("/dev/null", path, "", linux.MS_BIND)
 
 
-def _sockets() -> Iterator[str]:
-    """Sockets by which a command could have another program act for it: Docker's, D-Bus's, an agent's of keys."""
-    for top in _SOCKET_FOLDERS:
-        if os.path.isdir(top) and not os.path.islink(top):
-            yield from _sockets_below(top, _SOCKET_DEPTH)
-
-
-def _sockets_below(folder: str, depth: int) -> Iterator[str]:
-    with suppress(OSError), os.scandir(folder) as entries:
-        for entry in entries:
-            if stat.S_ISSOCK(entry.stat(follow_symlinks=False).st_mode):
-                yield entry.path
-            elif depth > 1 and entry.is_dir(follow_symlinks=False):
-                yield from _sockets_below(entry.path, depth - 1)
+def _is_below(path: str, folders: list[str]) -> bool:
+    return any(path.startswith(f"{folder}/") for folder in folders)

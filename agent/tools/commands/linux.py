@@ -10,6 +10,7 @@ import platform
 import stat
 import struct
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final
 
 CLONE_NEWNS: Final = 0x00020000
@@ -45,6 +46,8 @@ _KEPT_CAPABILITIES: Final = {0, 1, 3, 4, 5, 6, 7, 10}  # of root: files of any o
 _LAST_CAPABILITY: Final = 63
 
 _WRITE_FILE: Final = 1 << 1
+_READ_FILE: Final = 1 << 2
+_READ_DIRECTORY: Final = 1 << 3
 _DIRECTORY_WRITES: Final = sum(1 << bit for bit in range(4, 13))  # remove and make
 _REFER: Final = 1 << 13
 _TRUNCATE: Final = 1 << 14
@@ -53,7 +56,8 @@ _SCOPES: Final = 0b11  # abstract Unix sockets, signals
 LEAST_LANDLOCK: Final = 3
 """Before this version of its interface, files anywhere can be truncated."""
 
-_SOCKET_CALLS: Final = {"x86_64": (0xC000003E, 41), "aarch64": (0xC00000B7, 198)}  # AUDIT_ARCH_*, __NR_socket
+_SOCKET_CALLS: Final = {"x86_64": (0xC000003E, 41, 53), "aarch64": (0xC00000B7, 198, 199)}
+"""AUDIT_ARCH_*, __NR_socket, __NR_socketpair."""
 _IO_URING_SETUP: Final = 425
 _EPERM: Final = 1
 
@@ -157,16 +161,19 @@ def landlock_version() -> int:
     return max(_syscall(_LANDLOCK_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint(1)), 0)
 
 
-def restrict_writes(writable: Sequence[str], *, network: bool) -> None:
+def restrict_files(writable: Sequence[str], readable: Sequence[str], *, network: bool) -> None:
     """Allows writes below these paths alone, and no TCP where not `network`, for this process and all that it starts.
 
-    Reading stays as it is. Signals and abstract sockets reach the sandbox's own processes only, where the kernel can.
+    Without `readable` all can be read, else what is below these. Signals and abstract sockets reach the sandbox's own
+    processes only, where the kernel can.
     """
     version = landlock_version()
     if version < LEAST_LANDLOCK:
         raise OSError(95, f"Landlock's version is {version}, and {LEAST_LANDLOCK} is needed")
     files = _WRITE_FILE | _TRUNCATE
-    handled = files | _DIRECTORY_WRITES | _REFER
+    writes = files | _DIRECTORY_WRITES | _REFER
+    reads = _READ_FILE | _READ_DIRECTORY if readable else 0
+    handled = writes | reads
     net = 0 if network or version < 4 else _NET_TCP
     scopes = _SCOPES if version >= 6 else 0
     size = 8 if version < 4 else 16 if version < 6 else 24
@@ -176,7 +183,10 @@ def restrict_writes(writable: Sequence[str], *, network: bool) -> None:
     )
     try:
         for path in writable:
-            _allow(rules, path, handled, files)
+            _allow(rules, path, writes, files)
+        for path in readable:
+            with suppress(OSError):  # removed meanwhile, or not to be entered
+                _allow(rules, path, reads, _READ_FILE)
         forbid_new_privileges()
         _check(_syscall(_LANDLOCK_RESTRICT_SELF, ctypes.c_int(rules), ctypes.c_uint(0)), "landlock_restrict_self")
     finally:
@@ -199,23 +209,29 @@ def can_deny_sockets() -> bool:
     return platform.machine() in _SOCKET_CALLS
 
 
-def deny_sockets() -> None:
-    """Denies every socket but Unix ones, and io_uring, which makes sockets past this filter.
+def deny_sockets(*, unix_only: bool) -> None:
+    """Denies sockets, with `unix_only` those of Unix alone, and io_uring, which makes sockets past this filter.
 
-    The filter loads the architecture, then the number of the system call, then the family of the socket.
+    Pairs stay, but of datagrams: these could send to any path. The filter loads the architecture, then the number of
+    the system call, then the family or the type of the socket.
     """
-    architecture, socket_call = _SOCKET_CALLS[platform.machine()]
-    load, equal, at_least, give = 0x20, 0x15, 0x35, 0x06  # BPF_LD|W|ABS, BPF_JMP|JEQ|K, BPF_JMP|JGE|K, BPF_RET|K
+    architecture, socket_call, pair_call = _SOCKET_CALLS[platform.machine()]
+    load, equal, at_least, masked, give = 0x20, 0x15, 0x35, 0x54, 0x06  # BPF_LD, JEQ, JGE, AND, RET
     allow, deny = 0x7FFF0000, 0x00050000 | _EPERM
     program = [
         (load, 0, 0, 4),  # seccomp_data.arch
-        (equal, 0, 6, architecture),
+        (equal, 0, 11, architecture),
         (load, 0, 0, 0),  # seccomp_data.nr
-        (at_least, 4, 0, 0x40000000),  # the x32 calls of x86_64
-        (equal, 3, 0, _IO_URING_SETUP),
-        (equal, 0, 3, socket_call),
+        (at_least, 9, 0, 0x40000000),  # the x32 calls of x86_64
+        (equal, 8, 0, _IO_URING_SETUP),
+        (equal, 3, 0, pair_call),
+        (equal, 0, 7, socket_call),
         (load, 0, 0, 16),  # its first argument
-        (equal, 1, 0, 1),  # AF_UNIX
+        (equal, 4, 5 if unix_only else 4, 1),  # AF_UNIX
+        (load, 0, 0, 24),  # the second argument of a pair
+        (masked, 0, 0, 0xF),
+        (equal, 2, 0, 1),  # SOCK_STREAM
+        (equal, 1, 0, 5),  # SOCK_SEQPACKET
         (give, 0, 0, deny),
         (give, 0, 0, allow),
     ]

@@ -14,7 +14,7 @@ from agent.permissions.read_only_commands import read_only_commands
 from agent.permissions.tool_facts import OutcomeStyle, SubjectKind, declare_tool
 from agent.tools.commands.commands import Commands
 from agent.tools.commands.sandbox import SandboxKind
-from agent.tools.files.concerns import changing_concern
+from agent.tools.files.concerns import known_concern
 from agent.tools.output import short_summary
 from agent.tools.port import (
     ToolFailure,
@@ -188,9 +188,7 @@ def command_action(
 
 def _names_guarded_file(command: str) -> bool:
     """Whether the line names a file that models, editors or programs obey: the sandbox lets a command write these."""
-    return any(
-        changing_concern(tuple(word.split("/")), "") for word in re.split(r"[\s<>|;&=:,()\"']+", command) if word
-    )
+    return any(known_concern(tuple(word.split("/")), "") for word in re.split(r"[\s<>|;&=:,()\"']+", command) if word)
 
 
 def _reads_network(commands: Commands, command: str, *, inside: bool) -> bool:

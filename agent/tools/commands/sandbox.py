@@ -14,33 +14,21 @@ from typing import Final
 from msgspec import Struct, structs
 
 from agent.tools.commands.confinement import Confinement
-from agent.tools.commands.git_folders import (
-    add_hook_folders,
-    folders_between,
-    git_paths,
-    has_redirection,
-    repositories,
-    set_redirection_aside,
-)
-from agent.tools.commands.new_repositories import danger, set_aside
+from agent.tools.commands.git_folders import folders_between
+from agent.tools.commands.guarded_files import FileGuard, GuardedPaths
+from agent.tools.commands.home_folders import missed, visible_in_home
 from agent.tools.commands.process import CommandProcess, Launch, shell_arguments
 from agent.tools.port import ToolFailure
 from foundation.files import remove_tree
 
 _PROBE_SECONDS: Final = 5.0
-_SECRETS: Final = (
-    ".ssh", ".aws", ".gnupg", ".kube", ".azure", ".docker/config.json", ".password-store", ".netrc", ".pgpass",
-    ".npmrc", ".pypirc", ".git-credentials", ".cargo/credentials.toml", ".config/git/credentials", ".config/gcloud",
-    ".config/gh", ".config/op", ".config/rclone", ".config/google-chrome", ".config/chromium", ".mozilla",
-    ".thunderbird", ".local/share/keyrings", ".local/share/kwalletd", ".bash_history", ".zsh_history",
-    "Library/Keychains", "Library/Cookies", "Library/Application Support/Google/Chrome",
-    "Library/Application Support/Firefox",
-)  # fmt: skip
-"""Files and folders of keys in the home folder. A command sees them empty."""
 _KEPT_CAPABILITIES: Final = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID")  # of root
 _GIT_SETTINGS: Final = (".gitconfig", ".config/git/config")
+_RUN: Final = ("/run", "/var/run")
+"""Folders of sockets, by which a command could have another program act for it: Docker's, D-Bus's, an agent's."""
+_IN_RUN: Final = ("/run/current-system", "/run/opengl-driver", "/run/wrappers", os.path.realpath("/etc/resolv.conf"))
 STATE: Final = ".palimpsest"
-NO_REPOSITORIES: Final[Mapping[str, Sequence[Path]]] = {}
+_NOTHING_GUARDED: Final = GuardedPaths([], [])
 
 
 class SandboxKind(StrEnum):
@@ -56,8 +44,8 @@ class SandboxKind(StrEnum):
 class SandboxState(Struct, frozen=True, kw_only=True):
     """What the sandbox of this system holds. `reason` says why it is not more; "" where it is all.
 
-    `writes`: only the project and temporary folders can be written. `secrets`: keys and the program's state cannot be
-    read, git's hooks not be changed. `no_network`: nothing leaves the machine.
+    `writes`: only the project and temporary folders can be written. `secrets`: the home folder and the program's state
+    cannot be read, git's hooks not be changed. `no_network`: nothing leaves the machine.
     """
 
     kind: SandboxKind
@@ -77,7 +65,7 @@ class SandboxState(Struct, frozen=True, kw_only=True):
         if not self.writes:
             return "No sandbox: it can write any of your files and use the network."
         network = "no network" if self.no_network else "the network is open"
-        keys = "" if self.secrets else ", it can read your keys"
+        keys = "" if self.secrets else ", it can change git's hooks while it runs"
         return f"In the sandbox: it can only write to the project and temporary folders, {network}{keys}."
 
 
@@ -85,7 +73,7 @@ class SandboxFolders(Struct, frozen=True, kw_only=True):
     """`writable` are the project's folders and those of `tools.sandbox_folders`; `hidden` are the program's own.
 
     `read_only` is what each request is made of: it is written only with a yes. `programs` are files that run outside
-    the sandbox: of hooks and MCP servers.
+    the sandbox: of hooks and MCP servers. `workspace` has instructions; `git_settings` are the user's own.
     """
 
     writable: Sequence[Path]
@@ -93,6 +81,8 @@ class SandboxFolders(Struct, frozen=True, kw_only=True):
     programs: Sequence[Path] = ()
     hidden: Sequence[Path] = ()
     home: Path
+    workspace: Path | None = None
+    git_settings: Sequence[Path] = ()
 
 
 class Sandbox:
@@ -105,9 +95,11 @@ class Sandbox:
         self._network = network
         self._state: SandboxState | None = None
         self._temporary: Path | None = None
-        self._known: dict[Path, bool] = {}  # repositories that no command made; whether one had a commondir
+        settings = folders.git_settings or [folders.home / name for name in _GIT_SETTINGS]
+        self._guard = FileGuard(folders.home, folders.workspace, settings)
         self._lock = Lock()
         self._is_used = False
+        self._visible: list[Path] = []
 
     def add_writable(self, folder: Path) -> None:
         """Has commands from now on write below this folder, too."""
@@ -131,7 +123,8 @@ class Sandbox:
         ]
         if state.secrets:
             sentences.append(
-                "folders of keys and Palimpsest's own state are hidden, git's hooks and settings read-only"
+                "of your home folder they see only toolchains and the project, Palimpsest's own state is hidden, and "
+                "what git, editors and CI run by themselves is read-only"
             )
         sentences.append("the network is off" if state.no_network else "the network is allowed")
         return "; ".join(sentences) + "." + (f" {state.reason}" if state.reason else "")
@@ -150,38 +143,23 @@ class Sandbox:
         if kind is SandboxKind.NONE:
             return self._launch(kind, shell_arguments(command), folder, environment)
         self._is_used = True
-        found = self._repositories()
-        if alone:
-            paths = [path for paths in found.values() for path in paths]
-            self._known = {path: self._known.get(path, has_redirection(path)) for path in paths}
-        if self.state.secrets:
-            for path, paths in found.items():
-                add_hook_folders(Path(path), paths)
-        return self._launch(kind, shell_arguments(command), folder, environment, found)
+        tops = [Path(path) for path in self._writable()]
+        guarded = self._guard.protect(tops, is_new=alone, creates=kind is not SandboxKind.LANDLOCK)
+        return self._launch(kind, shell_arguments(command), folder, environment, guarded)
+
+    def accept(self, paths: set[Path]) -> None:
+        """Takes what a tool wrote with permission for right, and empties the set."""
+        self._guard.accept(paths)
+        paths.clear()
 
     def after_command(self, *, inside: bool = True) -> str:
-        """Takes back what no mount prevents; gives sentences about it, "" where there was nothing.
+        """Undoes what no mount prevents; gives sentences about it, "" where there was nothing.
 
-        `inside`: the command ran in the sandbox, so that repositories that it made are judged.
+        `inside`: the command ran in the sandbox.
         """
         if not inside or not self._is_used:
             return ""
-        notes: list[str] = []
-        harmless = set(self._known)
-        found = [path for paths in self._repositories().values() for path in paths]
-        for path in sorted(found, key=lambda path: not (path / ".git").is_dir()):  # worktrees after their repositories
-            if path in self._known:
-                if not self._known[path] and set_redirection_aside(path):
-                    notes.append(
-                        f"{path / '.git'}: a commondir was created there, which would make git run other hooks; renamed"
-                    )
-            elif why := danger(path, harmless):
-                aside = set_aside(path)
-                done = f"renamed to {aside.name}" if aside else "it could not be renamed"
-                notes.append(f"{path / '.git'} was created by a command and {why}, so git could run programs; {done}")
-            else:
-                harmless.add(path)
-        return "; ".join(notes)
+        return "; ".join(self._guard.undo([Path(path) for path in self._writable()]))
 
     def close(self) -> None:
         """Removes the temporary folder."""
@@ -198,11 +176,11 @@ class Sandbox:
         arguments: Sequence[str],
         folder: Path,
         environment: Mapping[str, str],
-        found: Mapping[str, Sequence[Path]] = NO_REPOSITORIES,
+        guarded: GuardedPaths = _NOTHING_GUARDED,
     ) -> Launch:
         if kind is SandboxKind.NONE:
             return Launch(arguments=arguments, folder=folder, environment=environment)
-        plan = self._plan(kind, found)
+        plan = self._plan(kind, guarded, environment.get("PATH", ""))
         environment = {**environment, **_temporary_folders(plan)}
         if kind is SandboxKind.BUBBLEWRAP:
             arguments = [*bubblewrap_arguments(plan, str(folder)), *arguments]
@@ -213,35 +191,46 @@ class Sandbox:
             arguments=arguments, folder=folder, environment=environment, confinement=plan if in_supervisor else None
         )
 
-    def _plan(self, kind: SandboxKind, found: Mapping[str, Sequence[Path]]) -> Confinement:
+    def _plan(self, kind: SandboxKind, guarded: GuardedPaths, search_path: str) -> Confinement:
         temporary = str(self.temporary_folder())
         folders = self._folders
         writable = self._writable()
-        hidden = [folders.home / name for name in _SECRETS] + list(folders.hidden)
-        hidden += [Path(path) / STATE for path in writable]
-        settings = [folders.home / name for name in _GIT_SETTINGS]
-        of_git = [git_paths(Path(path), paths, settings) for path, paths in found.items()]
+        hidden = [*folders.hidden, *(Path(path) / STATE for path in writable)]
+        hidden += [path for path in bound_sockets() if not any(path.is_relative_to(top) for top in writable)]
+        home = Path(os.path.realpath(folders.home))
+        enclosing = [path for path in map(_enclosing_repository, writable) if path is not None]
+        visible = visible_in_home(home, search_path, [*self._guard.git_folders, *enclosing])
+        self._visible = [*visible, *map(Path, writable)]
         programs = [Path(path) for path in _existing(self._folders.programs)]
-        pinned = [path for paths in of_git for path in paths.pinned]
+        pinned = [*guarded.pinned]
         pinned += [parent for path in programs for top in writable for parent in folders_between(Path(top), path)]
         in_namespaces = kind is not SandboxKind.LANDLOCK and kind is not SandboxKind.SEATBELT
-        of_git_read_only = [Path(path) for paths in of_git for path in paths.read_only]
         return Confinement(
             namespaces=kind is SandboxKind.NAMESPACES,
             landlock=kind in {SandboxKind.NAMESPACES, SandboxKind.LANDLOCK} and _has_landlock(),
             network=self._network,
             writable=writable if in_namespaces else [*writable, temporary],
-            read_only=_existing([*folders.read_only, *programs, *of_git_read_only]),
+            read_only=_existing([*folders.read_only, *programs, *guarded.read_only]),
             pinned=sorted(set(pinned), key=lambda path: (path.count(os.sep), path)),  # the outer before the inner
             hidden=_existing(hidden),
             temporary=temporary,
+            covered=[str(path) for path in (home, *map(Path, _RUN)) if path != Path("/") and not path.is_symlink()],
+            visible=_existing([*visible, *(Path(path) for path in _IN_RUN)]),
+            links=[[str(path), str(path.readlink())] for path in map(Path, (*visible, *_IN_RUN)) if path.is_symlink()],
+        )
+
+    def missed(self, output: str) -> str:
+        """Which files of the home folder a command's output names that it did not see; "" for none."""
+        names = missed(output, Path(os.path.realpath(self._folders.home)), self._visible) if self._visible else []
+        verb = "is" if len(names) == 1 else "are"
+        return (
+            f"{', '.join(names[:3])} {verb} not visible in the sandbox; the user shows a folder with /add-dir"
+            if names
+            else ""
         )
 
     def _writable(self) -> list[str]:
         return [os.path.realpath(path) for path in self._folders.writable if path.exists()]
-
-    def _repositories(self) -> dict[str, list[Path]]:
-        return {path: repositories(Path(path)) for path in self._writable()}
 
     def temporary_folder(self) -> Path:
         """The folder that stands for /tmp in the sandbox; made when it is first needed."""
@@ -288,8 +277,9 @@ class Sandbox:
         from agent.tools.commands.linux import can_deny_sockets
 
         reason = (
-            "Without namespaces, folders of keys can be read, git's hooks be changed, and the modes and times of files "
-            "outside be set."
+            "Without namespaces, what git and editors run by themselves can be changed until the command ends, "
+            "Palimpsest's state in the project be read, and the modes and times of files outside be set; there are no "
+            "Unix sockets."
         )
         return SandboxState(kind=kind, writes=True, no_network=not self._network and can_deny_sockets(), reason=reason)
 
@@ -305,13 +295,18 @@ def bubblewrap_arguments(plan: Confinement, folder: str) -> list[str]:
     arguments += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/dev/shm"]
     for target in ("/tmp", "/var/tmp"):
         arguments += ["--bind", plan.temporary, target]
+    for covered in plan.covered:
+        inside = [path for path in plan.visible if path.startswith(f"{covered}/")]
+        arguments += ["--tmpfs", covered, *(part for path in inside for part in ("--ro-bind", path, path))]
+        links = [(target, path) for path, target in plan.links if path.startswith(f"{covered}/")]
+        arguments += [part for link in links for part in ("--symlink", *link)]
     for path in (*plan.writable, *plan.pinned):
         arguments += ["--bind", path, path]
     for path in plan.read_only:
         arguments += ["--ro-bind", path, path]
-    hidden = list(plan.hidden) if plan.network else [*plan.hidden, *_existing([Path("/run/user"), Path("/run/dbus")])]
-    for path in hidden:
+    for path in plan.hidden:
         arguments += ["--tmpfs", path] if Path(path).is_dir() else ["--ro-bind", "/dev/null", path]
+    arguments += [part for path in plan.covered for part in ("--remount-ro", path)]
     return [*arguments, "--chdir", folder, "--"]
 
 
@@ -322,6 +317,9 @@ def seatbelt_profile(plan: Confinement) -> str:
         "(version 1)",
         "(allow default)",
         "(deny file-write*)",
+        *(f"(deny file-read* (subpath {_quoted(path)}))" for path in plan.covered),
+        *(f"(allow file-read* (subpath {_quoted(path)}))" for path in (*plan.visible, *plan.writable)),
+        *(f"(allow file-read-metadata (literal {_quoted(path)}))" for path in _above(plan)),
         *(f"(allow file-write* (subpath {_quoted(path)}))" for path in plan.writable),
         *(f"(allow file-write* (literal {_quoted(path)}))" for path in devices),
         '(allow file-write* (regex #"^/dev/ttys[0-9]+$"))',
@@ -329,13 +327,33 @@ def seatbelt_profile(plan: Confinement) -> str:
         *(f"(deny file-write* (subpath {_quoted(path)}))" for path in plan.read_only),
         *(f"(deny file-read* file-write* (subpath {_quoted(path)}))" for path in plan.hidden),
     ]
-    if not plan.network:
+    if plan.network:
+        lines.append("(deny network-outbound (remote unix-socket))")
+        lines.append('(allow network-outbound (literal "/private/var/run/mDNSResponder"))')
+    else:
         lines += [
             "(deny network*)",
             '(allow network* (local ip "localhost:*"))',
             '(allow network-outbound (remote ip "localhost:*"))',
         ]
+    for path in plan.writable:
+        lines.append(f"(allow network-outbound (remote unix-socket (subpath {_quoted(path)})))")
+        lines.append(f"(allow network-bind (local unix-socket (subpath {_quoted(path)})))")
     return "\n".join(lines) + "\n"
+
+
+def _above(plan: Confinement) -> list[str]:
+    """The home folder, and the folders in it on the way to what is seen: a path is resolved through them."""
+    seen = [*plan.visible, *plan.writable, *(path for path, _ in plan.links)]
+    parents = {parent for path in seen for parent in Path(path).parents}
+    return sorted(str(parent) for parent in parents for top in plan.covered if parent.is_relative_to(top))
+
+
+def _enclosing_repository(folder: str) -> Path | None:
+    """The nearest folder above with a `.git`, of which the project folder is a part."""
+    if os.path.lexists(Path(folder, ".git")):
+        return None
+    return next((above for above in Path(folder).parents if os.path.lexists(above / ".git")), None)
 
 
 def _quoted(path: str) -> str:
@@ -356,6 +374,16 @@ def _covers_tmp(plan: Confinement) -> bool:
 def _existing(paths: Iterable[Path]) -> list[str]:
     """Those that exist, with their links resolved, each once."""
     return list(dict.fromkeys(os.path.realpath(path) for path in paths if path.exists()))
+
+
+def bound_sockets() -> list[Path]:
+    """The Unix sockets of this machine that have a path; none where the system does not list them."""
+    try:
+        listed = Path("/proc/net/unix").read_text("utf-8", "replace").splitlines()[1:]
+    except OSError:
+        return []
+    paths = [fields[7] for line in listed if len(fields := line.split(maxsplit=7)) == 8]
+    return [Path(path) for path in paths if path.startswith("/")]
 
 
 def _has_landlock() -> bool:

@@ -106,6 +106,7 @@ class FileChanges:
             run.entry,
             label=tool,
         )
+        self.project.written.update(change.place.path for change in changes)
         for change in changes:
             if change.after is None:
                 self._read.pop(change.place.path, None)

@@ -48,6 +48,7 @@ class ProjectFolders:
     def __init__(self, folders: Sequence[Path], workspace: Path | None = None) -> None:
         """`workspace` has instructions and memory of its own, wherever it is in the folders."""
         self.programs: frozenset[Path] = frozenset()  # files that run outside the sandbox: of hooks and MCP servers
+        self.written: set[Path] = set()  # what tools wrote since a command last started or ended
         given = tuple(folder.absolute() for folder in folders)
         resolved = tuple(dict.fromkeys(map(resolve_path, given)))
         self.folders = tuple(

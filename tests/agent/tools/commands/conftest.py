@@ -49,6 +49,7 @@ def make_commands(project: Path, home: Path) -> Iterator[MakeCommands]:
         settings: ToolSettings | None = None,
         hidden: tuple[Path, ...] = (),
         programs: tuple[Path, ...] = (),
+        home: Path = home,
     ) -> Commands:
         folders = ProjectFolders((project,))
         bounds = SandboxFolders(writable=folders.folders, hidden=hidden, programs=programs, home=home)

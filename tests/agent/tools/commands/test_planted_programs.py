@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.tools.commands.git_folders import repositories
-from agent.tools.commands.new_repositories import danger
+from agent.tools.commands.git_folders import danger
 from agent.tools.commands.sandbox import SandboxKind
 from tests.agent.tools.commands.conftest import Confined, run
 
@@ -166,7 +165,7 @@ def test_a_repository_as_git_makes_it_stays(confined: Confined, project: Path) -
     told = run(commands, made)
     assert told.startswith("[exit 0 ")
     assert "was created by a command and" not in told
-    assert {str(path.relative_to(project)) for path in repositories(project)} == {".", "copy", "tree", "sub"}
+    assert {str(path.parent.relative_to(project)) for path in project.rglob(".git")} == {".", "copy", "tree", "sub"}
     assert run(commands, "git -C tree status --short && git -C sub log --format=%s").endswith("]\na\n")
 
 

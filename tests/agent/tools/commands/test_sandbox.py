@@ -1,6 +1,7 @@
 """The sandbox: what a command in it can write, read and reach, for each kind that this machine has."""
 
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -192,13 +193,16 @@ def test_memory_cannot_be_written_by_a_command(kind: SandboxKind, workspace: Wor
 
 def test_git_commits_in_the_sandbox(confined: Confined, project: Path) -> None:
     subprocess.run(["git", "init", "-q", project], check=True)
+    commands = confined()
     told = run(
-        confined(),
+        commands,
         "echo x > a && git add a && git -c user.name=a -c user.email=a@example.org commit -qm a && git checkout -qb b"
         " && git status --short && git log --format=%s",
     )
     assert told.startswith("[exit 0 ")
     assert told.endswith("]\na\n")
+    more = "git stash -q; git checkout -q b; git branch c; git rebase -q b; git tag v1; git gc -q; git status --short"
+    assert re.fullmatch(r"\[exit 0 after [\d.]+ s; no output\]\n", run(commands, more))
 
 
 def test_other_processes_cannot_be_signalled_or_read(confined: Confined, tmp_path: Path) -> None:
@@ -293,6 +297,9 @@ PLAN = Confinement(
     pinned=["/Users/ann/my project/.git"],
     hidden=['/Users/ann/.ssh "x"\\'],
     temporary="/private/var/folders/t",
+    covered=["/Users/ann", "/run"],
+    visible=["/Users/ann/.cargo/bin"],
+    links=[],
 )
 
 
@@ -301,6 +308,9 @@ def test_the_profile_of_macos_quotes_paths_and_denies_last() -> None:
     assert lines[:3] == ["(version 1)", "(allow default)", "(deny file-write*)"]
     write = lines.index('(allow file-write* (subpath "/Users/ann/my project"))')
     assert write < lines.index('(deny file-write* (subpath "/Users/ann/my project/.git/hooks"))')
+    home = lines.index('(deny file-read* (subpath "/Users/ann"))')
+    assert home < lines.index('(allow file-read* (subpath "/Users/ann/.cargo/bin"))')
+    assert home < lines.index('(allow file-read-metadata (literal "/Users/ann/.cargo"))')
     assert '(deny file-read* file-write* (subpath "/Users/ann/.ssh \\"x\\"\\\\"))' in lines
     assert write < lines.index('(deny file-write-unlink (literal "/Users/ann/my project/.git"))')
     assert "(deny network*)" in lines
@@ -313,8 +323,11 @@ def test_bubblewraps_arguments_confine_in_order() -> None:
     order = [
         "--ro-bind\0/\0/",
         "--bind\0/private/var/folders/t\0/tmp",
+        "--tmpfs\0/Users/ann\0--ro-bind\0/Users/ann/.cargo/bin",
+        "--tmpfs\0/run",
         "--bind\0/Users/ann/my project",
-        "--ro-bind\0/Users",
+        "--ro-bind\0/Users/ann/my project/.git/hooks",
+        "--remount-ro\0/Users/ann",
     ]
     assert sorted(order, key=joined.index) == order
     assert "--unshare-net" in arguments
