@@ -182,7 +182,7 @@ def test_folders_that_will_not_do_are_refused(save: Save, place: LocalPlace, fil
         open_place("deeper/backup", root, [root])
     with pytest.raises(UnusableFolder, match="inside"):
         open_place(str(tmp_path / "linked" / "backup"), root, [root, tmp_path / "linked"])
-    with pytest.raises(UnusableFolder, match="no place"):
+    with pytest.raises(UnusableFolder, match="not a valid location"):
         open_place("ftp://host/x", tmp_path)
     with pytest.raises(NotABackup, match="other files"):
         back_up(filled.workspace, LocalPlace(root.parent), SystemClock(), device="d", program="0")
@@ -343,7 +343,7 @@ def test_the_check_of_a_restored_workspace_finds_what_was_damaged_before(
 def test_text_that_looks_like_markup_and_odd_names_survive(
     filled: Memory, save: Save, place: LocalPlace, tmp_path: Path
 ) -> None:
-    odd = ["[bold]x.md", "a b.md", "二 🐋.md", "back\\slash.md", "...md"]
+    odd = ["[bold]x.md", "a b.md", "二 🐋.md", "back\\slash.md"]
     for name in odd:
         (filled.workspace.root / "memory" / name).write_text(as_given(name))
     save()
