@@ -99,7 +99,8 @@ def status() -> None:
     Changes nothing. Exit 1 if a file is damaged, from a newer version, or a copy made by another program; 75 if a
     location does not respond.
     """
-    from agent.services.sync import open_location
+    from agent.services.sync import open_location, open_sync
+    from memory.sync.consent import HELD
     from memory.sync.last_run import last_runs
     from memory.sync.status import location_status, workspace_status
 
@@ -107,6 +108,7 @@ def status() -> None:
     with invocation.memory() as memory:
         settings = invocation.loaded_config.config.sync
         whole, runs = workspace_status(memory), last_runs(memory.workspace)
+        held = open_sync(memory, settings, invocation.environment).held()
         found: list[tuple[str, LocationStatus | None, str]] = []
         for location in settings.locations:
             try:
@@ -116,9 +118,13 @@ def status() -> None:
                 found.append((location, None, error.message))
     if invocation.json:
         listed = [_location_object(*each, runs.get(each[0])) for each in found]
-        output.json_object({**_status_object(whole), "encrypted": bool(settings.recipients), "locations": listed})
+        waiting = [output.plain_values(change) for change in held]
+        encrypted = bool(settings.recipients)
+        output.json_object({**_status_object(whole), "encrypted": encrypted, "held": waiting, "locations": listed})
     else:
         _print_status(whole, found, runs)
+        for change in held:
+            output.line(f"{change.sentence} {HELD}")
     damaged = any(each is not None and each.problems for _, each, _ in found)
     invocation.status = 1 if damaged else 75 if any(each is None for _, each, _ in found) else 0
 
@@ -156,6 +162,44 @@ def now(location: str | None) -> None:
         raise failures[0]
     _print_results(invocation, results, failures)
     invocation.status = 1 if any(result.unread for result in results) else 75 if failures else 0
+
+
+def _answer(ids: tuple[str, ...], *, accept: bool, everything: bool) -> None:
+    from agent.services.sync import open_sync
+
+    invocation = current()
+    with invocation.memory(for_writing=True) as memory:
+        sync = open_sync(memory, invocation.loaded_config.config.sync, invocation.environment)
+        held = sync.held()
+        chosen = {change.id for change in held} if everything else {*ids}
+        if unknown := sorted(chosen - {change.id for change in held}):
+            raise Misuse("Nothing waits", f"No change of {unknown[0]} waits.", f"`{PROGRAM} sync status` lists them.")
+        if not chosen:
+            raise Misuse("No ID", "Name what is meant.", f"`{PROGRAM} sync status` lists what waits; --all takes all.")
+        sync.answer(chosen, accept=accept)
+        memory.search.update()
+    answered = [change for change in held if change.id in chosen]
+    if invocation.json:
+        output.json_object({"accepted": accept, "changes": [output.plain_values(change) for change in answered]})
+        return
+    for change in answered:
+        output.line(f"{'Accepted' if accept else 'Refused'}: {change.sentence}")
+
+
+@command.command()
+@click.argument("ids", nargs=-1, metavar="[ID]...")
+@click.option("--all", "everything", is_flag=True, help="Accept everything that waits.")
+def accept(ids: tuple[str, ...], *, everything: bool) -> None:
+    """Delete here what another device deleted: conversations and notes that `sync status` lists by ID."""
+    _answer(ids, accept=True, everything=everything)
+
+
+@command.command()
+@click.argument("ids", nargs=-1, metavar="[ID]...")
+@click.option("--all", "everything", is_flag=True, help="Refuse everything that waits.")
+def refuse(ids: tuple[str, ...], *, everything: bool) -> None:
+    """Keep here what another device deleted. A note that is kept is sent to the other devices again."""
+    _answer(ids, accept=False, everything=everything)
 
 
 @command.command()
@@ -205,6 +249,8 @@ def _print_results(invocation: Invocation, results: list[SyncResult], failures: 
         output.line(f"{result.location}: {news or 'nothing new'} from other devices; {written}.")
         for sentence in result.news:
             output.line(sentence)
+        for change in {*result.held} - {*result.newly_held}:
+            output.line(f"{change.sentence} It waits for your answer.")
         if result.deleted:
             output.line(f"Deleted as on another device: {counted(result.deleted, 'conversation')}.")
         for name in result.held_back:
@@ -291,5 +337,6 @@ def _result_object(result: SyncResult) -> dict[str, Any]:
         "kept": [output.plain_values(each) for each in result.kept],
         "new_devices": [output.plain_values(each) for each in result.new_devices],
         "held_back": list(result.held_back),
+        "held": [output.plain_values(each) for each in result.held],
         "unread": [output.plain_values(each) for each in result.unread],
     }

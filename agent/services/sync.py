@@ -34,7 +34,7 @@ def open_sync(memory: Memory, settings: SyncSettings, environment: Mapping[str, 
     from memory.sync.sync import Sync
 
     keys, deletions = open_keys(settings.recipients, environment), ForeignDeletions(memory)
-    return Sync(memory, deletions, keys=keys, encrypts=bool(settings.recipients))
+    return Sync(memory, deletions, keys=keys, encrypts=bool(settings.recipients), ask_above=settings.ask_above)
 
 
 def take_key(environment: Mapping[str, str], source: Path | None) -> str:

@@ -235,3 +235,55 @@ def test_a_location_that_does_not_answer_is_named_and_gone_on_with(run: Run, pla
     away.rename(place)
     assert run("forget").status == 0
     assert places_of(place, ["zanzibar"]) == {}
+
+
+@pytest.mark.timeout(60)
+def test_a_deletion_that_takes_much_waits_for_a_yes(run: Run, other: Run, place: Path) -> None:
+    run("sync", "add", str(place), "--name", "desk")
+    other("sync", "add", str(place), "--name", "laptop")
+    ids = list[str]()
+    for text in ("The boiler is serviced in May.", "The harbour ship weighs 400 tonnes."):
+        ids.append(run("-p", text, "--output-format", "json").json["conversation"])
+    run("sync", "now")
+    other("sync", "now")
+    for id_ in ids:
+        other("conversations", "delete", id_, "--yes")
+    other("sync", "now")
+    said = run("sync", "now")
+    assert "laptop" in said.out
+    assert "Nothing was deleted here" in said.out
+    assert len(run("conversations", "list", "--json").json["conversations"]) == 2
+    held = run("sync", "status", "--json").json["held"]
+    assert {change["id"] for change in held} == {*ids}
+    assert {change["kind"] for change in held} == {"deletion"}
+    assert run("sync", "accept", "c_unknown").status == 2
+    assert run("sync", "accept").status == 2
+    assert run("sync", "accept", ids[0], "--json").json["accepted"] is True
+    assert "Refused: laptop" in run("sync", "refuse", "--all").out
+    left = run("conversations", "list", "--json").json["conversations"]
+    assert [conversation["id"] for conversation in left] == [ids[1]]
+    assert run("sync", "status", "--json").json["held"] == []
+
+
+@pytest.mark.timeout(60)
+def test_what_another_device_wrote_names_it_wherever_it_is_recalled(run: Run, other: Run, place: Path) -> None:
+    run("sync", "add", str(place), "--name", "desk")
+    other("sync", "add", str(place), "--name", "laptop")
+    other("-p", "I agreed to pay 5000 for the boiler in Ghent.")
+    run("-p", "The harbour ship weighs 400 tonnes.")
+    other("sync", "now")
+    run("sync", "now")
+    (hit, *_) = run("search", "agreed pay 5000", "--role", "user", "--json").json["hits"]
+    assert hit["device"].startswith("laptop (d_")
+    assert "user on laptop" in hit["citation"]
+    assert "user on laptop" in run("search", "agreed pay 5000", "--role", "user").out
+    recalled_text = run("recall", "agreed pay 5000 boiler Ghent")
+    assert "user on laptop" in recalled_text.out + recalled_text.err
+    assert "exact, as laptop (d_" in recalled_text.out + recalled_text.err
+    recalled = run("recall", "agreed pay 5000 boiler Ghent", "--json").json["hits"]
+    assert [each["device"].startswith("laptop (d_") for each in recalled if each["role"] == "user"] == [True]
+    (own, *_) = run("search", "harbour ship weighs", "--role", "user", "--json").json["hits"]
+    assert (own["device"], "laptop" in own["citation"]) == (None, False)
+    answered = run("-p", "What did I agree to pay for the boiler in Ghent?", "--output-format", "json").json
+    assert any((part["device"] or "").startswith("laptop (d_") for part in answered["recalled"])
+    assert "on laptop" in answered["text"]
