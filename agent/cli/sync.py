@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # loaded by the commands that use them
     from memory.sync.sync import SyncResult
 
 _MOST_PROBLEMS = 5  # files that could not be read, for a person
+_PLAIN = "Not encrypted: whoever can write to a location can read it and write as any of your devices."
 _NEXT = f"`{PROGRAM} sync now` syncs; `{PROGRAM} config set sync.background true` syncs after turns."
 
 
@@ -43,19 +44,30 @@ def command() -> None:
 @command.command()
 @click.argument("location")
 @click.option("--name", metavar="NAME", help="Name of this device; default: its host name.")
-@click.option("--encrypt", is_flag=True, help="Encrypt data at this location with your own key.")
+@click.option(
+    "--encrypt/--no-encrypt",
+    default=None,
+    help="Encrypt data at the locations with your own key; default: yes, unless devices sync there without.",
+)
 @click.option("--key", type=click.Path(path_type=Path), help="The key file of another device. Implies --encrypt.")
 @click.option(
     "--recipient", multiple=True, metavar="AGE1…", help="A public key that can also decrypt. Implies --encrypt."
 )
-def add(location: str, name: str | None, encrypt: bool, key: Path | None, recipient: tuple[str, ...]) -> None:
+def add(location: str, name: str | None, encrypt: bool | None, key: Path | None, recipient: tuple[str, ...]) -> None:
     """Add LOCATION. Nothing is read or written before `sync now`.
 
-    With --encrypt, the location contains no readable text, titles or names. The key is created here, or copied from
-    another device with --key, and stored in your configuration folder, not in the workspace.
+    An encrypted location contains no readable text, titles or names, and nobody without the key can write there as one
+    of your devices. The key is created here, or copied from another device with --key, and stored in the keyring.
     """
-    from agent.services.sync import device_name, open_location, open_sync, save_sync_settings, take_key
-    from memory.sync.encryption import key_file, refuse_unusable
+    from agent.services.sync import (
+        device_name,
+        encrypts_by_default,
+        open_location,
+        open_sync,
+        save_sync_settings,
+        take_key,
+    )
+    from memory.sync.encryption import refuse_unusable
 
     invocation = current()
     with invocation.memory(for_writing=True) as memory:
@@ -65,6 +77,8 @@ def add(location: str, name: str | None, encrypt: bool, key: Path | None, recipi
         place.make()
         values: dict[str, Any] = {"locations": sorted({*settings.locations, place.name})}
         public = ""
+        if encrypt is None:
+            encrypt = bool(key or recipient) or encrypts_by_default(place, settings, invocation.environment)
         if encrypt or key or recipient:
             public = take_key(invocation.environment, invocation.here / expand_home(key) if key else None)
             values["recipients"] = sorted({*settings.recipients, public, *recipient})
@@ -73,23 +87,47 @@ def add(location: str, name: str | None, encrypt: bool, key: Path | None, recipi
         device = sync.begin(name or (sync.device.name if sync.device else device_name()))
         if public:  # the key or the recipients are others, or an earlier version wrote without a proof
             sync.renew_recipients()
-    file = str(key_file(invocation.environment)) if public else ""
     if invocation.json:
         output.json_object(
             {
                 "location": place.name,
                 "device": {"id": device.id, "name": device.name},
                 "recipient": public,
-                "key_file": file,
             }
         )
         return
     output.line(f"Added {place.name}; this device is {device.name} ({device.id}).")
     if public:
         output.line(f"Encrypted for {public}")
-        output.narrate(f"The key is {file}. Copy it to the other devices: `{PROGRAM} sync add LOCATION --key FILE`.")
-        output.narrate("Keep a copy: without the key nobody can read the data, not even you.")
+        output.narrate(
+            f"`{PROGRAM} sync key FILE` writes the key to a file: keep a copy, without it nobody can read the data. "
+            f"On the other devices: `{PROGRAM} sync add LOCATION --key FILE`."
+        )
+    elif not settings.recipients:
+        output.narrate(_PLAIN)
     output.narrate(_NEXT)
+
+
+@command.command("key")
+@click.argument("file", type=click.Path(path_type=Path))
+def key_(file: Path) -> None:
+    """Write the key of this device to FILE, for `sync add LOCATION --key FILE` on another device."""
+    from foundation.files import exists
+    from memory.sync.encryption import stored_secret, write_secret
+
+    invocation = current()
+    secret, target = stored_secret(invocation.environment), invocation.here / expand_home(file)
+    if not secret:
+        raise Misuse("No key", "This device has no key for sync.", f"`{PROGRAM} sync add LOCATION` makes one.")
+    if exists(target):
+        raise Misuse("The file exists", f"{target} was not changed.", "Choose a new file.")
+    write_secret(target, secret)
+    if invocation.json:
+        output.json_object({"file": str(target)})
+        return
+    output.line(
+        f"Wrote the key to {target}. Whoever has it can read your data: delete it when it is on the other device."
+    )
 
 
 @command.command()
@@ -123,6 +161,8 @@ def status() -> None:
         output.json_object({**_status_object(whole), "encrypted": encrypted, "held": waiting, "locations": listed})
     else:
         _print_status(whole, found, runs)
+        if found and not settings.recipients:
+            output.line(_PLAIN)
         for change in held:
             output.line(f"{change.sentence} {HELD}")
     damaged = any(each is not None and each.problems for _, each, _ in found)

@@ -26,7 +26,7 @@ from memory.sync.last_run import record_run
 from memory.sync.names import parse_name
 from memory.sync.notes import ChangedNote, KeptNote, NoteSync
 from memory.sync.other_logs import NewDevice, OtherLogs, Unread, foreign_objects, unread_segments
-from memory.sync.own_log import OwnLog, write_all_again
+from memory.sync.own_log import OwnLog, note_key, write_all_again
 
 LOCK: Final = "sync.lock"
 _MOST: Final = 20  # sentences of news
@@ -164,6 +164,8 @@ class Sync:
         own.refuse_mixed(names)
         device = own.claim(names)
         place.remove_temporary(device.id)
+        if (keys := self._own_keys) is not None:
+            self._cold.write(lambda db: note_key(db, keys.recipient))
         tombstones = self._memory.conversations.tombstones
         logs = OtherLogs(self._cold, place, self._keys, tombstones, takes_plain=self._own_keys is None)
         notes = NoteSync(self._memory)

@@ -230,7 +230,7 @@ CREATE TABLE sync_device (                 -- this device, once a location was a
     name    TEXT NOT NULL,
     clock   INTEGER NOT NULL,              -- the highest hybrid clock that was given or seen (memory.sync.clock)
     segment INTEGER NOT NULL DEFAULT 0     -- the last segment's number
-) STRICT;
+, recipient TEXT NOT NULL DEFAULT '') STRICT;
 CREATE TABLE sync_devices (                -- the others, by what they wrote
     id      TEXT PRIMARY KEY,
     name    TEXT NOT NULL,
@@ -329,7 +329,7 @@ CREATE TABLE sync_unasked (                -- what was taken without a question 
     taken_ms INTEGER NOT NULL,
     entries  INTEGER NOT NULL              -- entries or lines of notes
 ) STRICT;
-INSERT INTO conversations VALUES (1, '', 'c_5a6dwk0hpbkv', X'5472697020EDA080', 1773480413000, 1773480413000, 3, 'chat', X'BF286C81F2ED94D9');
+INSERT INTO conversations VALUES (1, '', 'c_bhs9pc2w64sw', X'5472697020EDA080', 1773480413000, 1773480413000, 3, 'chat', X'D1DE8A4B157EDF15');
 DELETE FROM sqlite_sequence;
 INSERT INTO sqlite_sequence VALUES ('changes', 4);
 INSERT INTO sqlite_sequence VALUES ('sync_values', 0);
