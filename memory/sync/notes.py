@@ -25,7 +25,7 @@ from memory.hot.move import remove_unchanged
 from memory.hot.note import HotFile, TextChange
 from memory.memory import Memory
 from memory.sync.device import this_device
-from memory.sync.limits import MOST_NOTE
+from memory.sync.limits import note_fits
 from memory.sync.note_graph import heads_of, merged_text
 from memory.sync.note_store import NoteVersion, is_hidden_name, is_note, put_version, version_id, versions_of
 from memory.sync.operation import NoteOperation
@@ -115,7 +115,7 @@ class NoteSync:
         for (path,) in self._cold.read(lambda db: fetch(db, "SELECT path FROM sync_merged")):
             if path not in unreadable and is_note(path) and path not in due.values():
                 texts.setdefault(path, "")  # deleted
-        kept = {path for path, text in texts.items() if clear(text) != text or len(to_bytes(text)) > MOST_NOTE}
+        kept = {path for path, text in texts.items() if clear(text) != text or not note_fits(to_bytes(text))}
         self.held_back = tuple(sorted(kept | unreadable | hidden))
         merged = self._cold.read(_all_merged)
         changed = [
@@ -213,7 +213,7 @@ class NoteSync:
 
     def _rename(self, path: str, name: str, file: HotFile | None, other: HotFile | None) -> bool:
         hot, text = self._memory.hot, file.text if file else ""
-        is_kept = clear(text) != text or len(to_bytes(text)) > MOST_NOTE
+        is_kept = clear(text) != text or not note_fits(to_bytes(text))
         if (file and file.problem) or (other and (other.problem or is_kept)):
             return False
         if text and not other:

@@ -7,7 +7,7 @@ import pytest
 
 from memory.errors import NotFound
 from memory.records import Conversation
-from tests.memory.sync.devices import Laptop
+from tests.memory.sync.devices import Hidden, Laptop
 
 LIMIT = 20
 
@@ -174,3 +174,18 @@ def forget(device: Laptop, seqs: list[int]) -> None:
     chosen = Chosen(title="some", entries=dict.fromkeys(seqs, "chosen"))
     job = forgetting(device.memory)
     job.run(job.begin(plan_forgetting(device.memory, chosen, device.clock.now())))
+
+
+@pytest.mark.timeout(60)
+def test_what_a_third_device_says_meanwhile_arrives(asking: Laptop, laptop: Laptop, desk: Laptop, place: Path) -> None:
+    conversation = shared(asking, laptop, place, 3, touched=False)
+    desk.run(place)
+    desk.say(desk.found(conversation), "Said on the third device.")
+    before = {path.name for path in place.iterdir()}
+    desk.run(place)
+    of_desk = {path.name for path in place.iterdir()} - before
+    laptop.delete(conversation)
+    laptop.run(place)
+    assert len(asking.run(Hidden(place, of_desk)).held) == 1
+    asking.run(place)
+    assert texts(asking, conversation)[-1] == "Said on the third device."
