@@ -1,5 +1,6 @@
 """What another device deletes, forgets or empties waits for an answer here, if it takes much."""
 
+import random
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -189,3 +190,40 @@ def test_what_a_third_device_says_meanwhile_arrives(asking: Laptop, laptop: Lapt
     assert len(asking.run(Hidden(place, of_desk)).held) == 1
     asking.run(place)
     assert texts(asking, conversation)[-1] == "Said on the third device."
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(2, 42))])
+def test_in_any_course_no_more_than_the_limit_is_lost_without_an_answer(
+    asking: Laptop, laptop: Laptop, place: Path, seed: int
+) -> None:
+    """Another device deletes, forgets and empties as it likes, in several runs of one week."""
+    chance = random.Random(seed)
+    whole = "".join(f"- note {number}\n" for number in range(30))
+    asking.workspace.memory_md.write_text(whole)
+    talks = [shared(asking, laptop, place, chance.randint(1, 9), touched=chance.random() < 0.7) for _ in range(5)]
+    asking.run(place)
+    laptop.run(place)
+    said = {talk.id: texts(asking, talk) for talk in talks}
+    for _ in range(3):
+        for talk in chance.sample(talks, 2):
+            try:
+                found = laptop.found(talk)
+            except NotFound:
+                continue
+            entries = [entry.seq for entry in laptop.memory.conversations.all_entries(found.seq)]
+            if chance.random() < 0.5:
+                laptop.delete(talk)
+            else:
+                forget(laptop, chance.sample(entries, chance.randint(1, len(entries))))
+        kept = laptop.workspace.memory_md.read_text().splitlines(keepends=True)
+        laptop.workspace.memory_md.write_text("".join(kept[: chance.randint(0, len(kept))]))
+        laptop.run(place)
+        asking.run(place)
+    lost = 30 - len(asking.workspace.memory_md.read_text().splitlines())
+    for talk in talks:
+        try:
+            lost += texts(asking, talk).count("[forgotten]")
+        except NotFound:
+            lost += len(said[talk.id])
+    assert lost <= LIMIT
