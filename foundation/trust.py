@@ -35,7 +35,14 @@ class Citation(Struct, frozen=True, kw_only=True):
     time: datetime | None = None
     place: str = ""  # in a file that was added: `page 3`, `slide 2`, a heading
     page: str = ""  # the page that carries the text, where it was archived
+    device: str = ""  # the other device that wrote it: `laptop (d_…)`
     lines: tuple[int, int] | None = None
+
+    @property
+    def author(self) -> str:
+        """The speaker, with the name of another device that wrote it: `user on laptop`. "" for a file of this one."""
+        name = _shortened(self.device.rpartition(" (")[0] or self.device)
+        return " ".join([*self.speaker.split(), *(["on", name] if name else [])])
 
     def __str__(self) -> str:
         """`[Trip planning · Ann · 2026-03-14 · e_4kx7…]`, a long title shortened at a word: a line of 80 columns holds
@@ -45,7 +52,7 @@ class Citation(Struct, frozen=True, kw_only=True):
         parts = (
             _shortened(self.title),
             _shortened(self.place),
-            " ".join(self.speaker.split()),
+            self.author,
             day,
             " ".join(where.split()),
         )

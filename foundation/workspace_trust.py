@@ -59,8 +59,10 @@ class TrustState(Struct, frozen=True):
         return self.trusted and not any(not name.startswith("skills/") for name in self.changed)
 
     def has_skill(self, name: str) -> bool:
-        """Whether a skill's file (relative to the workspace) is as it was trusted."""
-        return self.trusted and name not in self.changed
+        """Whether the skill of that file (relative to the workspace) is as it was trusted, with all of its folder: its
+        text names scripts, and these load others."""
+        folder = "/".join(name.split("/")[:2]) + "/"
+        return self.trusted and not any(changed.startswith(folder) for changed, _ in self.changes)
 
 
 class TrustStore:

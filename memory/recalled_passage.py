@@ -115,6 +115,7 @@ def passage_of_entry(
         speaker=UNVERIFIED_SPEAKER if unverified else entry.said_by,
         time=entry.time,
         page=passage.pages[0] if passage.pages else "",
+        device=entry.device,
     )
     warnings = (*passage.warnings, *conversation.doubts, *((UNVERIFIED_DOUBT,) if unverified else ()))
     return RecalledPassage(

@@ -140,11 +140,19 @@ class Entry(Struct, frozen=True, kw_only=True):
         return None if UNTIMED in self.meta else self.time
 
     @property
+    def device(self) -> str:
+        """The other device that wrote it, as `laptop (d_…)`; "" for this one."""
+        device = self.meta.get(DEVICE, "")
+        return device if isinstance(device, str) else ""
+
+    @property
     def said_by(self) -> str:
         """The speaker, or the role; "" for a file's page."""
         return "" if self.kind is EntryKind.PAGE else self.speaker or self.role.value
 
 
+DEVICE = "device"
+"""Meta of an entry that came from another device: the name and id of that device."""
 FAILURE = "failure"
 """Meta of an answer that failed: title, message and hint of the error."""
 STEERS = "steers"

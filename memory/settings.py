@@ -185,6 +185,16 @@ class SyncSettings(Struct, frozen=True, kw_only=True):
         ),
     ] = False
     minutes: Annotated[int, Meta(ge=1, le=10_080, description="Minimum minutes between automatic syncs.")] = 10
+    ask_above: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=1_000_000,
+            description="Entries and lines of notes that your other devices may delete here in a week without a "
+            "question. More, or a conversation that the device never wrote in, waits for your answer.",
+            extra={"guarded": True},  # a workspace from elsewhere must not raise it
+        ),
+    ] = 20
 
 
 class RetentionRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

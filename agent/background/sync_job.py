@@ -58,7 +58,8 @@ class SyncJob:
 
         settings, workspace = self._settings, self._memory.workspace
         keys = open_keys(settings.recipients, self._environment)
-        sync = Sync(self._memory, self.deletions, keys=keys, encrypts=bool(settings.recipients))
+        encrypts = bool(settings.recipients)
+        sync = Sync(self._memory, self.deletions, keys=keys, encrypts=encrypts, ask_above=settings.ask_above)
         if sync.device is None:  # the configuration names a location, and `sync add` was never said here
             self._left.clear()
             return StepResult()

@@ -30,6 +30,9 @@ if TYPE_CHECKING:  # loaded by the commands that use them
     from memory.settings import ArchiveSettings
 
 
+_MAX_NAMED = 20  # skipped files, for a person
+
+
 class BackupGroup(CliGroup):
     """`backup DIR` is short for `backup create DIR`."""
 
@@ -155,9 +158,9 @@ def check(place: str) -> None:
 def restore(place: str, target: Path, at: str | None, *, skip_damaged: bool) -> None:
     """Restore a snapshot from DIR to TARGET, an empty or new folder. Default: the newest not dated in the future.
 
-    Each file is verified before and after it is written; then the workspace is checked as by `check`. Exit 1 if that
-    finds a problem or a file was skipped. TARGET appears only when it is complete, and may not be inside a workspace or
-    the backup.
+    Each file is verified before and after it is written; then the workspace is checked as by `check`. A file that no
+    backup makes, such as one in `.git`, is skipped. Exit 1 if the check finds a problem or a file was skipped. TARGET
+    appears only when it is complete, and may not be inside a workspace or the backup.
     """
     from msgspec import structs
 
@@ -192,15 +195,18 @@ def restore(place: str, target: Path, at: str | None, *, skip_damaged: bool) -> 
                 "target": str(result.target),
                 "files": result.files,
                 "bytes": result.bytes,
-                "left_out": list(result.left_out),
+                "left_out": [file.path for file in result.left_out],
+                "reasons": [file.why for file in result.left_out],
                 "check": report.as_json(),
             }
         )
     else:
         size, files = format_size(result.bytes), counted(result.files, "file")
         output.line(f"Restored {snapshot.id} to {result.target}: {files}, {size}, all verified.")
-        for path in result.left_out:
-            output.line(f"skipped: {path} is damaged in this snapshot")
+        for each in result.left_out[:_MAX_NAMED]:
+            output.line(f"skipped: {each.why}")
+        if (more := len(result.left_out) - _MAX_NAMED) > 0:
+            output.line(f"skipped: {counted(more, 'other file')}. `--json` lists all.")
         for problem in problems:
             output.line(f"{problem.what} {problem.where}: {problem.message}")
         if not problems:

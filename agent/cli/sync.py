@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # loaded by the commands that use them
     from memory.sync.sync import SyncResult
 
 _MOST_PROBLEMS = 5  # files that could not be read, for a person
+_PLAIN = "Not encrypted: whoever can write to a location can read it and write as any of your devices."
 _NEXT = f"`{PROGRAM} sync now` syncs; `{PROGRAM} config set sync.background true` syncs after turns."
 
 
@@ -43,19 +44,30 @@ def command() -> None:
 @command.command()
 @click.argument("location")
 @click.option("--name", metavar="NAME", help="Name of this device; default: its host name.")
-@click.option("--encrypt", is_flag=True, help="Encrypt data at this location with your own key.")
+@click.option(
+    "--encrypt/--no-encrypt",
+    default=None,
+    help="Encrypt data at the locations with your own key; default: yes, unless devices sync there without.",
+)
 @click.option("--key", type=click.Path(path_type=Path), help="The key file of another device. Implies --encrypt.")
 @click.option(
     "--recipient", multiple=True, metavar="AGE1…", help="A public key that can also decrypt. Implies --encrypt."
 )
-def add(location: str, name: str | None, encrypt: bool, key: Path | None, recipient: tuple[str, ...]) -> None:
+def add(location: str, name: str | None, encrypt: bool | None, key: Path | None, recipient: tuple[str, ...]) -> None:
     """Add LOCATION. Nothing is read or written before `sync now`.
 
-    With --encrypt, the location contains no readable text, titles or names. The key is created here, or copied from
-    another device with --key, and stored in your configuration folder, not in the workspace.
+    An encrypted location contains no readable text, titles or names, and nobody without the key can write there as one
+    of your devices. The key is created here, or copied from another device with --key, and stored in the keyring.
     """
-    from agent.services.sync import device_name, open_location, open_sync, save_sync_settings, take_key
-    from memory.sync.encryption import key_file, refuse_unusable
+    from agent.services.sync import (
+        device_name,
+        encrypts_by_default,
+        open_location,
+        open_sync,
+        save_sync_settings,
+        take_key,
+    )
+    from memory.sync.encryption import refuse_unusable
 
     invocation = current()
     with invocation.memory(for_writing=True) as memory:
@@ -65,6 +77,8 @@ def add(location: str, name: str | None, encrypt: bool, key: Path | None, recipi
         place.make()
         values: dict[str, Any] = {"locations": sorted({*settings.locations, place.name})}
         public = ""
+        if encrypt is None:
+            encrypt = bool(key or recipient) or encrypts_by_default(place, settings, invocation.environment)
         if encrypt or key or recipient:
             public = take_key(invocation.environment, invocation.here / expand_home(key) if key else None)
             values["recipients"] = sorted({*settings.recipients, public, *recipient})
@@ -73,23 +87,47 @@ def add(location: str, name: str | None, encrypt: bool, key: Path | None, recipi
         device = sync.begin(name or (sync.device.name if sync.device else device_name()))
         if public:  # the key or the recipients are others, or an earlier version wrote without a proof
             sync.renew_recipients()
-    file = str(key_file(invocation.environment)) if public else ""
     if invocation.json:
         output.json_object(
             {
                 "location": place.name,
                 "device": {"id": device.id, "name": device.name},
                 "recipient": public,
-                "key_file": file,
             }
         )
         return
     output.line(f"Added {place.name}; this device is {device.name} ({device.id}).")
     if public:
         output.line(f"Encrypted for {public}")
-        output.narrate(f"The key is {file}. Copy it to the other devices: `{PROGRAM} sync add LOCATION --key FILE`.")
-        output.narrate("Keep a copy: without the key nobody can read the data, not even you.")
+        output.narrate(
+            f"`{PROGRAM} sync key FILE` writes the key to a file: keep a copy, without it nobody can read the data. "
+            f"On the other devices: `{PROGRAM} sync add LOCATION --key FILE`."
+        )
+    elif not settings.recipients:
+        output.narrate(_PLAIN)
     output.narrate(_NEXT)
+
+
+@command.command("key")
+@click.argument("file", type=click.Path(path_type=Path))
+def key_(file: Path) -> None:
+    """Write the key of this device to FILE, for `sync add LOCATION --key FILE` on another device."""
+    from foundation.files import exists
+    from memory.sync.encryption import stored_secret, write_secret
+
+    invocation = current()
+    secret, target = stored_secret(invocation.environment), invocation.here / expand_home(file)
+    if not secret:
+        raise Misuse("No key", "This device has no key for sync.", f"`{PROGRAM} sync add LOCATION` makes one.")
+    if exists(target):
+        raise Misuse("The file exists", f"{target} was not changed.", "Choose a new file.")
+    write_secret(target, secret)
+    if invocation.json:
+        output.json_object({"file": str(target)})
+        return
+    output.line(
+        f"Wrote the key to {target}. Whoever has it can read your data: delete it when it is on the other device."
+    )
 
 
 @command.command()
@@ -99,7 +137,8 @@ def status() -> None:
     Changes nothing. Exit 1 if a file is damaged, from a newer version, or a copy made by another program; 75 if a
     location does not respond.
     """
-    from agent.services.sync import open_location
+    from agent.services.sync import open_location, open_sync
+    from memory.sync.consent import HELD
     from memory.sync.last_run import last_runs
     from memory.sync.status import location_status, workspace_status
 
@@ -107,6 +146,7 @@ def status() -> None:
     with invocation.memory() as memory:
         settings = invocation.loaded_config.config.sync
         whole, runs = workspace_status(memory), last_runs(memory.workspace)
+        held = open_sync(memory, settings, invocation.environment).held()
         found: list[tuple[str, LocationStatus | None, str]] = []
         for location in settings.locations:
             try:
@@ -116,9 +156,15 @@ def status() -> None:
                 found.append((location, None, error.message))
     if invocation.json:
         listed = [_location_object(*each, runs.get(each[0])) for each in found]
-        output.json_object({**_status_object(whole), "encrypted": bool(settings.recipients), "locations": listed})
+        waiting = [output.plain_values(change) for change in held]
+        encrypted = bool(settings.recipients)
+        output.json_object({**_status_object(whole), "encrypted": encrypted, "held": waiting, "locations": listed})
     else:
         _print_status(whole, found, runs)
+        if found and not settings.recipients:
+            output.line(_PLAIN)
+        for change in held:
+            output.line(f"{change.sentence} {HELD}")
     damaged = any(each is not None and each.problems for _, each, _ in found)
     invocation.status = 1 if damaged else 75 if any(each is None for _, each, _ in found) else 0
 
@@ -156,6 +202,44 @@ def now(location: str | None) -> None:
         raise failures[0]
     _print_results(invocation, results, failures)
     invocation.status = 1 if any(result.unread for result in results) else 75 if failures else 0
+
+
+def _answer(ids: tuple[str, ...], *, accept: bool, everything: bool) -> None:
+    from agent.services.sync import open_sync
+
+    invocation = current()
+    with invocation.memory(for_writing=True) as memory:
+        sync = open_sync(memory, invocation.loaded_config.config.sync, invocation.environment)
+        held = sync.held()
+        chosen = {change.id for change in held} if everything else {*ids}
+        if unknown := sorted(chosen - {change.id for change in held}):
+            raise Misuse("Nothing waits", f"No change of {unknown[0]} waits.", f"`{PROGRAM} sync status` lists them.")
+        if not chosen:
+            raise Misuse("No ID", "Name what is meant.", f"`{PROGRAM} sync status` lists what waits; --all takes all.")
+        sync.answer(chosen, accept=accept)
+        memory.search.update()
+    answered = [change for change in held if change.id in chosen]
+    if invocation.json:
+        output.json_object({"accepted": accept, "changes": [output.plain_values(change) for change in answered]})
+        return
+    for change in answered:
+        output.line(f"{'Accepted' if accept else 'Refused'}: {change.sentence}")
+
+
+@command.command()
+@click.argument("ids", nargs=-1, metavar="[ID]...")
+@click.option("--all", "everything", is_flag=True, help="Accept everything that waits.")
+def accept(ids: tuple[str, ...], *, everything: bool) -> None:
+    """Delete here what another device deleted: conversations and notes that `sync status` lists by ID."""
+    _answer(ids, accept=True, everything=everything)
+
+
+@command.command()
+@click.argument("ids", nargs=-1, metavar="[ID]...")
+@click.option("--all", "everything", is_flag=True, help="Refuse everything that waits.")
+def refuse(ids: tuple[str, ...], *, everything: bool) -> None:
+    """Keep here what another device deleted. A note that is kept is sent to the other devices again."""
+    _answer(ids, accept=False, everything=everything)
 
 
 @command.command()
@@ -205,6 +289,8 @@ def _print_results(invocation: Invocation, results: list[SyncResult], failures: 
         output.line(f"{result.location}: {news or 'nothing new'} from other devices; {written}.")
         for sentence in result.news:
             output.line(sentence)
+        for change in {*result.held} - {*result.newly_held}:
+            output.line(f"{change.sentence} It waits for your answer.")
         if result.deleted:
             output.line(f"Deleted as on another device: {counted(result.deleted, 'conversation')}.")
         for name in result.held_back:
@@ -291,5 +377,6 @@ def _result_object(result: SyncResult) -> dict[str, Any]:
         "kept": [output.plain_values(each) for each in result.kept],
         "new_devices": [output.plain_values(each) for each in result.new_devices],
         "held_back": list(result.held_back),
+        "held": [output.plain_values(each) for each in result.held],
         "unread": [output.plain_values(each) for each in result.unread],
     }

@@ -184,6 +184,7 @@ def recalled_object(part: RecalledSpan) -> dict[str, Any]:
     return {
         "ref": part.citation.ref,
         "citation": str(part.citation),
+        "device": part.citation.device or None,
         "title": part.citation.title,
         "place": part.citation.place,
         "conversation": part.citation.conversation,

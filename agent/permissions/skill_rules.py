@@ -11,7 +11,7 @@ from typing import Final
 
 from agent.permissions.action import Access
 from agent.permissions.command import pattern_words, runs_code
-from agent.permissions.programs import RUNNERS, program_name
+from agent.permissions.programs import PROGRAMS, RUNNERS, program_name
 from agent.permissions.rules import Rule, RuleSource, Verdict, parse_rule
 from agent.permissions.tool_facts import SubjectKind, ToolFacts, declared_tools, facts_of
 from foundation.errors import Misuse
@@ -20,11 +20,23 @@ _NEEDS_PATTERN: Final = frozenset({Access.RUN, Access.NETWORK})
 _OF_SERVERS: Final = "__"  # in the name of a tool of an MCP server
 _PACKAGE_RUNNERS: Final = frozenset({"npx", "uvx", "bunx", "pnpx", "pipx"})
 _RUNNING_SUBCOMMANDS: Final = frozenset(
-    {"run", "exec", "x", "dlx", "tool", "script", "shell", "start", "create", "init"}
+    {"run", "run-script", "exec", "x", "dlx", "tool", "script", "shell", "start", "create", "init", "compose"}
 )
-_WITH_SUBCOMMANDS: Final = frozenset(
-    {"uv", "npm", "pnpm", "yarn", "poetry", "pdm", "hatch", "rye", "pixi", "conda", "go", "cargo", "docker", "podman"}
+_WITH_SCRIPTS: Final = frozenset({"npm", "pnpm", "yarn"})
+"""Their `run` takes the name of a script of the project, not a program."""
+_WITH_SUBCOMMANDS: Final = frozenset({*_WITH_SCRIPTS, "uv", "go", "cargo", "docker", "kubectl"})
+_MODULE_RUNNERS: Final = frozenset({"python", "python3", "pypy", "pypy3"})
+_TAKES_SCRIPT: Final = _MODULE_RUNNERS | {"perl", "ruby", "node", "nodejs", "php", "lua", "luajit", "rscript", "julia"}
+"""Interpreters for which every word after the script is an argument of the script."""
+_PLAIN: Final = frozenset(
+    {
+        *("echo", "ls", "cat", "head", "tail", "stat", "file", "df", "du", "pwd", "which", "wc", "grep", "cut", "tr"),
+        *("uniq", "comm", "cmp", "diff", "jq", "basename", "dirname", "realpath", "readlink", "date", "sleep", "true"),
+        *("false", "mkdir", "touch", "cp", "mv", "rm", "ln", "chmod", "tee", "pyright", "basedpyright", "flake8"),
+        *("compileall", "unittest", "prettier", "black", "isort"),
+    }
 )
+"""Programs and modules that run no code that a word names; those of PROGRAMS are guarded by their options."""
 
 
 def skill_rules(allowed: Sequence[str]) -> tuple[tuple[Rule, ...], tuple[str, ...]]:
@@ -62,17 +74,25 @@ def _runs_any_code(pattern: str) -> bool:
         return False
     wanted = pattern_words(pattern)
     whole = wanted.words[:-1] if wanted.is_open else wanted.words  # the last word may only be the beginning of one
-    if not whole:
-        return True
-    name, arguments = program_name(whole[0]), [word for word in whole[1:] if not word.startswith("-")]
-    if name in RUNNERS or any(word in _CODE_OPTIONS for word in whole[1:]):
-        return name in RUNNERS or runs_code(whole[0])
-    if name in _WITH_SUBCOMMANDS and (not arguments or arguments[0] in _RUNNING_SUBCOMMANDS):
-        return len(arguments) < 2
-    return (name in _PACKAGE_RUNNERS or runs_code(whole[0])) and not arguments
+    return not whole or _is_open(*whole)
 
 
-_CODE_OPTIONS: Final = frozenset({"-c", "-e", "-E", "-p", "--eval", "--print", "-r", "--command", "-Command"})
+def _is_open(name: str, *words: str) -> bool:
+    """Whether a command that begins with these words runs code that they do not name. A program that no table knows
+    may run any: it is a loader, a debugger, an interpreter of tomorrow."""
+    program = program_name(name)
+    at = next((index for index, word in enumerate(words) if word in _RUNNING_SUBCOMMANDS), -1)
+    if program in _MODULE_RUNNERS and words[:1] == ("-m",):
+        return len(words) < 2 or _is_open(words[1])
+    if runs_code(name):
+        return program not in _TAKES_SCRIPT or not words or words[0].startswith("-")
+    if program in _WITH_SCRIPTS and words[:1] in {("run",), ("run-script",)}:
+        return len(words) < 2 or words[1].startswith("-")
+    if program in _PACKAGE_RUNNERS or (at >= 0 and program not in _PLAIN):
+        return len(words) <= at + 1 or _is_open(*words[at + 1 :])
+    is_own_script = "/" in name and ".." not in name.split("/") and not name.startswith(("/", "~"))
+    is_known = is_own_script or ("/" not in name and (program in _PLAIN or program in PROGRAMS))
+    return not is_known or program in RUNNERS or (program in _WITH_SUBCOMMANDS and not words)
 
 
 def notices_of(skill: str, rules: Sequence[Rule], left_out: Sequence[str]) -> tuple[str, ...]:
@@ -80,6 +100,6 @@ def notices_of(skill: str, rules: Sequence[Rule], left_out: Sequence[str]) -> tu
     allows = f"Until this answer ends, the skill “{skill}” allows {', '.join(rule.text for rule in rules)}."
     refused = (
         f"The skill “{skill}” cannot allow {', '.join(left_out)}: a rule needs a tool that is not an MCP server's, and "
-        "for commands a prefix that names what an interpreter, a shell or a runner runs."
+        "for commands the whole line, or a prefix of a known program that names what it runs."
     )
     return (*([allows] if rules else []), *([refused] if left_out else []))

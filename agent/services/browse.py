@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from agent.services.locate import pixel_position
 from context.pages.lookup import by_reference
-from foundation.trust import Trust
+from foundation.trust import Citation, Trust
 from memory.errors import NotFound
 from memory.pages.types import PageRow
 from memory.recalled_passage import RecalledPassage
@@ -88,8 +88,9 @@ def full_passage(memory: "Memory", row: BrowseRow) -> RecalledPassage:
 
 
 def speaker_of(passage: Hit | RecalledPassage) -> str:
-    """The speaker, or else the role; "" for a note and for an archived file."""
-    return "" if passage.kind == "page" else passage.speaker or passage.role or ""
+    """The speaker, or else the role, and another device that wrote it; "" for a note and for an archived file here."""
+    speaker = "" if passage.kind == "page" else passage.speaker or passage.role or ""
+    return Citation(kind="", ref="", speaker=speaker, device=passage.citation.device).author
 
 
 def page_picture(memory: "Memory", page_id: str, start: int | None = None) -> PagePicture:

@@ -26,6 +26,12 @@ class ForeignDeletions:
         """The tokens of all entries that are forgotten here."""
         return self._memory.conversations.tombstones.tokens()
 
+    def present(self, tokens: Collection[str]) -> dict[str, int]:
+        """Those of the tokens that would take something here, each with the seq of its conversation."""
+        from memory.forget.foreign import present
+
+        return present(self._memory, tokens)
+
     def forget(self, tokens: Collection[str], forgotten_ms: int) -> object:
         """Keeps the tokens, and forgets those of their entries that are here. Raises what stops a step."""
         from agent.services.forget import forgetting

@@ -10,7 +10,7 @@ from msgspec.structs import asdict, replace
 
 from agent.services.images import OUR_READERS, OpenEngine, is_picture, read_file
 from foundation.program import PROGRAM
-from foundation.terminal_text import fenced, hidden_count
+from foundation.terminal_text import fenced, hidden_count, visible_line
 from foundation.trust import Citation, Trust
 from memory.errors import NotFound
 from memory.origin import UNVERIFIED_DOUBT
@@ -143,6 +143,7 @@ def describe(hit: RecalledPassage) -> str:
     how = f"read {reader} in {hit.read_ms:,.1f} ms"
     if hit.engine == STORED:
         how = "as it was stored" if hit.trust is Trust.EXACT else "from the store"
+        how = f"as {visible_line(hit.citation.device)} wrote it" if hit.citation.device else how
     doubt = f"; uncertain lines: {_lines(hit.doubt)}" if hit.doubt else ""
     return f"{hit.trust.value}, {how}{doubt}"
 
@@ -180,7 +181,7 @@ _JSON_NAMES: Final = {"spoken": "passages", "warnings": "told"}
 
 
 def _hit_object(hit: RecalledPassage) -> dict[str, Any]:
-    fields = asdict(hit) | {"citation": str(hit.citation)}
+    fields = asdict(hit) | {"citation": str(hit.citation), "device": hit.citation.device or None}
     return {_JSON_NAMES.get(name, name): value for name, value in fields.items()}
 
 

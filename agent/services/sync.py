@@ -34,7 +34,7 @@ def open_sync(memory: Memory, settings: SyncSettings, environment: Mapping[str, 
     from memory.sync.sync import Sync
 
     keys, deletions = open_keys(settings.recipients, environment), ForeignDeletions(memory)
-    return Sync(memory, deletions, keys=keys, encrypts=bool(settings.recipients))
+    return Sync(memory, deletions, keys=keys, encrypts=bool(settings.recipients), ask_above=settings.ask_above)
 
 
 def take_key(environment: Mapping[str, str], source: Path | None) -> str:
@@ -42,24 +42,39 @@ def take_key(environment: Mapping[str, str], source: Path | None) -> str:
 
     Raises Misuse where another key is there already.
     """
-    from memory.sync.encryption import Keys, key_file, new_secret, read_secret, write_secret
+    from memory.sync.encryption import Keys, new_secret, read_secret, store_secret, stored_secret
 
-    file = key_file(environment)
-    if source is None:
-        secret = read_secret(file) if file.exists() else new_secret()
-    else:
-        secret = read_secret(source)
-        if file.exists() and read_secret(file) != secret:
-            raise Misuse(
-                "Another key",
-                f"{file} contains a different key than {source}.",
-                f"Add its public key on the other devices (`{PROGRAM} sync add LOCATION --recipient "
-                "age1…`), or move it away first; data encrypted only for it can then not be read here.",
-            )
+    known = stored_secret(environment)
+    secret = read_secret(source) if source else known or new_secret()
+    if known not in {"", secret}:
+        raise Misuse(
+            "Another key",
+            f"This device has a different key than {source}.",
+            f"Add its public key on the other devices (`{PROGRAM} sync add LOCATION --recipient age1…`), or save it "
+            f"with `{PROGRAM} sync key FILE` and remove it with `{PROGRAM} keys remove sync`: data encrypted only for "
+            "it can then not be read here.",
+        )
     keys = Keys(secret, ())
-    if not file.exists():
-        write_secret(file, secret)
+    if not known:
+        store_secret(environment, secret)
     return keys.recipient
+
+
+def encrypts_by_default(place: BackupPlace, settings: SyncSettings, environment: Mapping[str, str]) -> bool:
+    """Whether data at a location that is added is encrypted without being asked for: always, but where devices sync
+    without encryption already. Raises Misuse for an encrypted location without its key."""
+    from memory.sync.encryption import stored_secret
+    from memory.sync.names import parse_name
+
+    names = [name for text in place.sizes() if (name := parse_name(text)) is not None]
+    is_plain = any(not name.is_encrypted for name in names)
+    if names and not is_plain and not stored_secret(environment):
+        raise Misuse(
+            "The location is encrypted",
+            f"Other devices encrypt their data at {place.name}, and this device has no key.",
+            f"On one of them: `{PROGRAM} sync key FILE`. Here: `{PROGRAM} sync add LOCATION --key FILE`.",
+        )
+    return bool(settings.recipients) or not (settings.locations or is_plain)
 
 
 def save_sync_settings(workspace: Workspace, environment: Mapping[str, str], values: Mapping[str, Any]) -> None:

@@ -104,6 +104,10 @@ class TurnStore(Protocol):
         """Stores the answer as it ended; gives UsageKnown and AnswerStored, or Stopped, or TurnFailed."""
         ...
 
+    def has_skill(self, path: str) -> bool:
+        """Whether the skill with this file is as the user trusted it, now."""
+        ...
+
     def permitted(self, call: ToolCall) -> ToolCall:
         """The call without the words that the person hid, where its tool stores its arguments."""
         ...

@@ -272,6 +272,9 @@ class StoredTurn:
     def _has_attachments(self) -> bool:
         return self._message is not None and "attachments" in self._message.meta
 
+    def has_skill(self, path: str) -> bool:
+        return self._memory.has_skill(path)
+
     def permitted(self, call: ToolCall) -> ToolCall:
         if self._echoes and self._tools.stores_arguments(call):  # what it writes, and what the person agrees to
             return msgspec.structs.replace(call, arguments=self._echoes.json(call.arguments))

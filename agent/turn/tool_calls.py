@@ -83,13 +83,13 @@ class ToolCalls:
         self.repeated = RepeatedCalls()
         self._tainted: str | None = None  # what untrusted text is in view; None before the store was asked
         self._question: asyncio.Future[PermissionAnswer] | None = None
-        self._skill_rules: tuple[Rule, ...] = ()  # of the skills in use
+        self._skill_rules: dict[Rule, Skill] = {}  # of the skills in use
 
     def use_skill(self, skill: Skill) -> tuple[str, ...]:
         """Puts the `allowed-tools` of the skill in force until the turn ends; gives sentences about it."""
         rules, left_out = skill_rules(skill.allowed_tools)
         new = tuple(rule for rule in rules if rule not in self._skill_rules)
-        self._skill_rules += new
+        self._skill_rules |= dict.fromkeys(new, skill)
         return notices_of(skill.name, new, left_out)
 
     def stop(self) -> None:
@@ -190,7 +190,9 @@ class ToolCalls:
             action = self._tools.action(call, self._offered)
         except ToolFailure as error:
             return replace(failed_output(error), malformed=isinstance(error, MalformedCall))
-        decision = self._permissions.decide(action, tainted=self._untrusted(), skills=self._skill_rules)
+        trusted = {skill.path for skill in self._skill_rules.values() if self._store.has_skill(skill.path)}
+        rules = [rule for rule, skill in self._skill_rules.items() if skill.path in trusted]
+        decision = self._permissions.decide(action, tainted=self._untrusted(), skills=rules)
         if self._hooks and decision.verdict is not Verdict.DENY:
             decision = _with_hooks(decision, self._hooks.before_tool(call, self._stopped.is_set))
         return _PlannedCall(call, result_id, action, decision)

@@ -93,6 +93,7 @@ def entry_citations(view: BranchView) -> dict[int, Citation]:
             conversation=entry.conversation,
             speaker=entry.said_by,
             time=entry.said_at,
+            device=entry.device,
         )
         for entry in view.entries
     }

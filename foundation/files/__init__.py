@@ -61,7 +61,7 @@ from foundation.files.folders import child
 from foundation.files.held_open import hold, is_held, is_held_index
 from foundation.files.locks import FileLock, LockTimeout, is_lock_held
 from foundation.files.refusals import UnsafePath
-from foundation.files.regular_files import open_for_appending, open_for_reading, open_new
+from foundation.files.regular_files import is_own, open_for_appending, open_for_reading, open_new
 from foundation.files.resolve import resolve_new_folder, resolve_path, resolve_within
 from foundation.files.tree import OpenFolder, open_tree
 
@@ -89,6 +89,7 @@ __all__ = [
     "is_held",
     "is_held_index",
     "is_lock_held",
+    "is_own",
     "list_files",
     "list_folders",
     "list_kinds",

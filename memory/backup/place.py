@@ -13,9 +13,12 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from foundation.errors import PalimpsestError
 from foundation.files import (
     FileLock,
+    FileTooLarge,
     LockTimeout,
+    UnsafePath,
     is_folder,
     list_files,
     list_names,
@@ -33,7 +36,7 @@ from foundation.names import BACKUP_FILE, Grammar
 from foundation.paths import expand_home
 from foundation.program import PROGRAM
 from memory.archive.packs.addresses import remote_storage
-from memory.archive.packs.remote import RemoteStorage
+from memory.archive.packs.remote import LONGEST_FILE, RemoteStorage
 from memory.backup.errors import (
     BackupDamaged,
     BackupDiskFull,
@@ -87,7 +90,7 @@ class BackupPlace(Protocol):
         ...
 
     def read(self, name: str) -> bytes:
-        """The file. Raises BackupDamaged where it is missing."""
+        """The file. Raises BackupDamaged if it is missing, or longer than LONGEST_FILE."""
         ...
 
     def write(self, name: str, data: bytes, *, sync: bool = False) -> None:
@@ -152,11 +155,19 @@ class LocalPlace:
     def read(self, name: str) -> bytes:
         try:
             with self._sentences("read"):
-                return read_bytes(self._file(name))
+                return self._read(name)
         except FileNotFoundError as error:
             raise BackupDamaged(
                 f"A file of the {self._kind.noun} is missing", f"There is no file {self._file(name)}."
             ) from error
+
+    def _read(self, name: str) -> bytes:
+        """The file. Raises BackupDamaged for one that somebody else made unreadable: the others are read."""
+        try:
+            return read_bytes(self._file(name), most=LONGEST_FILE)
+        except (FileTooLarge, UnsafePath, PermissionError) as error:
+            why = error.message if isinstance(error, PalimpsestError) else f"{self._file(name)}: {error.strerror}."
+            raise BackupDamaged(f"A file of the {self._kind.noun} cannot be read", why) from error
 
     def write(self, name: str, data: bytes, *, sync: bool = False) -> None:
         with self._sentences("written"):

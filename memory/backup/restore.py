@@ -4,9 +4,11 @@ import hashlib
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 from msgspec import Struct
 
+from foundation.errors import PalimpsestError
 from foundation.files import (
     exists,
     is_folder,
@@ -24,14 +26,21 @@ from foundation.files import (
     touch,
 )
 from foundation.paths import Workspace
-from foundation.sizes import format_size
+from foundation.sizes import format_size, free_bytes
 from memory.backup.errors import BackupDamaged, BackupDiskFull, UnusableFolder
 from memory.backup.pieces import FILE_PIECE, cut, read_piece
 from memory.backup.place import FULL, BackupPlace, LocalPlace
 from memory.backup.reminder import LastBackup, record_backup
-from memory.backup.snapshot import SavedFile, Snapshot
+from memory.backup.snapshot import RefusedFile, SavedFile, Snapshot, damaged_snapshot, sort_files
 from memory.check import CheckReport, check
 from memory.settings import ArchiveSettings
+
+_MARK: Final = ".palimpsest-restoring"
+"""A file in the folder that a restore writes to: without it nothing there is deleted."""
+
+
+class _NameTaken(PalimpsestError):
+    """Another file of the snapshot has the name, as the disk reads names."""
 
 
 class RestoreResult(Struct, frozen=True, kw_only=True):
@@ -41,8 +50,8 @@ class RestoreResult(Struct, frozen=True, kw_only=True):
     target: Path
     files: int
     bytes: int
-    left_out: tuple[str, ...]
-    """Damaged files, where it was asked to leave them out."""
+    left_out: tuple[RefusedFile, ...]
+    """Files that no backup has written, and damaged ones where it was asked to leave them out."""
     report: CheckReport
 
 
@@ -58,27 +67,36 @@ def restore(
     """Writes the snapshot to `target`, which is empty or missing, and checks it as a workspace. It may be neither in
     another workspace nor in the backup.
 
-    Raises BackupDamaged for a file that is not what was saved, unless `skip_damaged` leaves it out; UnusableFolder,
-    BackupDiskFull, BackupUnreachable. Then nothing is at `target`.
+    Leaves out and names the files that no backup has written. Raises BackupDamaged for a file that is not what was
+    saved, unless `skip_damaged` leaves it out; UnusableFolder, BackupDiskFull, BackupUnreachable. Then nothing is at
+    `target`.
     """
     target = _empty(target)
     _refuse_within(target, place)
+    files, left_out = sort_files(snapshot)
+    if left_out and not files:
+        raise damaged_snapshot(place, snapshot.id, f"is damaged or forged: {left_out[0].why}")
+    needed, free = sum(file.size for file in files), free_bytes(target.parent)
+    if free is not None and needed > free:
+        raise _disk_full(target, needed)
     partial = target.with_name(f".{target.name}.restoring")
-    remove_tree(partial)  # of a restore that was killed
-    left_out = list[str]()
+    _begin(partial)
     written = size = 0
     try:
-        make_private_folder(partial)
-        for file in snapshot.files:
+        for file in files:
             try:
                 _write(place, file, partial)
+            except _NameTaken as error:
+                left_out.append(RefusedFile(file.path, error.message))
+                continue
             except BackupDamaged as error:
                 if not skip_damaged:
                     raise _named(error, file) from error
-                left_out.append(file.path)
+                left_out.append(RefusedFile(file.path, f"{file.path} is damaged in this snapshot."))
                 continue
             written, size = written + 1, size + file.size
             on_file(written)
+        remove(partial / _MARK)
         if is_folder(target):
             remove_folder(target)
         replace(partial, target)
@@ -86,12 +104,7 @@ def restore(
     except BaseException as error:
         remove_tree(partial)
         if isinstance(error, OSError) and error.errno in FULL:
-            raise BackupDiskFull(
-                "The disk is full",
-                f"No space is left in {target.parent} for the restored files "
-                f"({format_size(snapshot.size)}). Nothing was restored.",
-                "Free some space there, or choose a folder on another disk.",
-            ) from error
+            raise _disk_full(target, needed) from error
         raise
     workspace = Workspace(target)
     if is_folder(workspace.state):
@@ -104,6 +117,30 @@ def restore(
         left_out=tuple(left_out),
         report=check(workspace, settings),
     )
+
+
+def _disk_full(target: Path, needed: int) -> BackupDiskFull:
+    return BackupDiskFull(
+        "The disk is full",
+        f"No space is left in {target.parent} for the restored files ({format_size(needed)}). Nothing was restored.",
+        "Free some space there, or choose a folder on another disk.",
+    )
+
+
+def _begin(partial: Path) -> None:
+    """Makes the folder that is written to, in place of one that a killed restore left. Raises UnusableFolder for a
+    folder that is not a restore's."""
+    names = list_names(partial) if is_folder(partial) else []
+    if exists(partial) and (not is_folder(partial) or (names and _MARK not in names)):
+        raise UnusableFolder(
+            "The folder is in use",
+            f"{partial} exists and is not from an interrupted restore. It was not changed.",
+            "Move it away, or restore to a folder of another name.",
+        )
+    remove_tree(partial)
+    make_private_folder(partial)
+    with open_new(partial / _MARK, 0o600):
+        pass
 
 
 def _empty(target: Path) -> Path:
@@ -137,26 +174,31 @@ def _refuse_within(target: Path, place: BackupPlace) -> None:
 
 
 def _write(place: BackupPlace, file: SavedFile, root: Path) -> None:
-    """Writes one file from its pieces, syncs it, and reads it back."""
+    """Writes one file from its pieces, syncs it, and reads it back. Only skills have programs."""
     path = root.joinpath(*file.path.split("/"))
-    make_private_folder(path.parent)
+    mode = file.mode & (0o777 if file.path.startswith("skills/") else 0o666)
+    left = file.size
     try:
-        with open_new(path, file.mode & 0o777 | 0o600) as target:
+        make_private_folder(path.parent)
+        with open_new(path, mode | 0o600) as target:
             for name in file.pieces:
-                target.write(read_piece(place, name))
+                body = read_piece(place, name)
+                if (left := left - len(body)) < 0:
+                    break
+                target.write(body)
             target.flush()
             os.fsync(target.fileno())
     except BackupDamaged:
         remove(path)
         raise
-    except FileExistsError as error:  # a disk that takes a letter and its capital for the same
-        raise UnusableFolder(
+    except (FileExistsError, NotADirectoryError) as error:  # a disk that takes a letter and its capital for the same
+        raise _NameTaken(
             "Two files of one name",
-            f"{file.path} has the name of another file of the snapshot, as the disk of {root.parent} reads names.",
-            "Restore it to a case-sensitive disk.",
+            f"{file.path} has the name of another file of the snapshot, as the disk of {root.parent} reads names. "
+            "A case-sensitive disk takes both.",
         ) from error
     found = status(path)
-    if found is None or found.st_size != file.size or _digest(path) != file.sha256:
+    if left or found is None or found.st_size != file.size or _digest(path) != file.sha256:
         remove(path)
         raise BackupDamaged("A file was not restored", f"{file.path} reads back differently than it was saved.")
     touch(path, file.mtime_ns / 1e9)

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import datetime
 from typing import Final
 
@@ -99,18 +99,20 @@ def read_snapshot(place: BackupPlace, id: str) -> Snapshot:  # noqa: A002 - the 
             f"A newer version of this program wrote {id} at {place.name}.",
             "Install that version to read it. It was not changed.",
         )
-    frame, fault = unchecked(_MAGIC, stored), ""
+    frame = unchecked(_MAGIC, stored)
     try:
         if frame is not None:
             snapshot = decode_json(unpack(frame, limit=_MOST), Snapshot)
             if snapshot.id == id and snapshot.digest == digest_of(snapshot.files):
-                fault = _forged_part(snapshot)
-                if not fault:
-                    return snapshot
+                return snapshot
     except (Damaged, msgspec.DecodeError, OSError, OverflowError, ValueError):  # a time that is none
         pass
-    why = f"is damaged or forged: {fault}" if fault else "was changed or damaged."
-    raise BackupDamaged(
+    raise damaged_snapshot(place, id, "was changed or damaged.")
+
+
+def damaged_snapshot(place: BackupPlace, id: str, why: str) -> BackupDamaged:  # noqa: A002 - the word of the command line
+    """The error for a snapshot of which nothing can be restored."""
+    return BackupDamaged(
         "A snapshot is damaged",
         f"{id}{SUFFIX} at {place.name} {why}",
         "Another snapshot may be intact: `backup list` shows them, `backup restore --at ID` restores one.",
@@ -129,26 +131,46 @@ def snapshot_ids(place: BackupPlace) -> list[str]:
     return ids
 
 
-def _forged_part(snapshot: Snapshot) -> str:
-    """What no backup has written, as a sentence: a path, a size, or the name of a piece; "" where there is none."""
-    paths = set[str]()
+class RefusedFile(Struct, frozen=True):
+    """A file of a snapshot that no restore writes, and why, as a sentence."""
+
+    path: str
+    why: str
+
+
+def sort_files(snapshot: Snapshot) -> tuple[list[SavedFile], list[RefusedFile]]:
+    """The files of a snapshot that may be restored, and those that no backup has written: a snapshot is input of
+    whoever can write to the place."""
+    paths = {file.path for file in snapshot.files}
+    sound, refused, seen = list[SavedFile](), list[RefusedFile](), set[str]()
     for file in snapshot.files:
-        path = repr(file.path if len(file.path) <= _SHOWN else file.path[:_SHOWN] + "…")
-        if not is_savable(file.path):
-            return f"it has a file at {path}, where no backup has one."
-        if file.path in paths:
-            return f"it has two files at {path}."
-        if not 0 <= file.size <= len(file.pieces) * _MOST_PIECE:
-            return f"the size of {path}, {file.size:,} bytes, is not that of its pieces."
-        paths.add(file.path)
-    for file in snapshot.files:
-        if above := next((each for each in _folders_above(file.path) if each in paths), None):
-            return f"it has {above[:_SHOWN]!r} as a file and as a folder."
-    if not all(map(_PIECE.fullmatch, snapshot.pieces)) or any(
-        name not in snapshot.pieces for file in snapshot.files for name in file.pieces
-    ):
-        return "it names a piece that no backup has."
+        if why := _forged_part(file, snapshot, paths, seen):
+            refused.append(RefusedFile(file.path, why))
+        else:
+            sound.append(file)
+        seen.add(file.path)
+    return sound, refused
+
+
+def _forged_part(file: SavedFile, snapshot: Snapshot, paths: Collection[str], seen: Collection[str]) -> str:
+    """What of the file no backup has written, as a sentence; "" if a backup may have written it."""
+    path = repr(file.path if len(file.path) <= _SHOWN else file.path[:_SHOWN] + "…")
+    if not is_savable(file.path):
+        return f"it has a file at {path}, where no backup has one."
+    if file.path in seen or any(above in paths for above in _folders_above(file.path)):
+        return f"it has two files at {path}, or one below another file."
+    if not 0 <= file.size <= len(file.pieces) * _MOST_PIECE:
+        return f"the size of {path}, {file.size:,} bytes, is not that of its pieces."
+    if not abs(file.mtime_ns) < 2**63:
+        return f"the time of {path} is none that a file has."
+    if not all(is_piece(name) and name in snapshot.pieces for name in file.pieces):
+        return f"{path} names a piece that no backup has."
     return ""
+
+
+def is_piece(name: str) -> bool:
+    """Whether a piece may have this name."""
+    return bool(_PIECE.fullmatch(name))
 
 
 def _folders_above(path: str) -> Iterator[str]:

@@ -6,7 +6,8 @@ None of the latter is ever changed, so that what an earlier list names is there,
 """
 
 import re
-from collections.abc import Callable, Iterator
+import unicodedata
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 from typing import Final, NamedTuple
@@ -14,6 +15,7 @@ from typing import Final, NamedTuple
 from foundation.files import scan, status
 from foundation.files.folders import WINDOWS
 from foundation.paths import LINKABLE_FILES, LINKABLE_FOLDERS, Workspace
+from foundation.terminal_text import visible
 
 MADE_AGAIN = frozenset(
     {
@@ -38,7 +40,10 @@ _BODIES = ("packs", "versions/objects", "checkpoints/objects", "knowledge")
 
 _FILES: Final = frozenset({*LINKABLE_FILES, "entities.yaml"})
 _FOLDERS: Final = (*LINKABLE_FOLDERS, "conversations", ".palimpsest")
-_PLAIN: Final = re.compile(r"(?:(?!\.{1,2}(?:/|\Z))[^/\0]+(?:/(?!\Z)|\Z))+")
+_MIRROR: Final = re.compile(r"[^/]+\.md")
+_BREAKS: Final = frozenset("\t\n\r\v\f\x85\u2028\u2029")
+_REPOSITORY: Final = frozenset({"head"})  # git takes no folder without it for a repository, whatever the folder's name
+_STATE_REPOSITORY: Final = frozenset({"refs", "commondir"})  # nor one without either; versions have a file `head`
 _MOST_PARTS: Final = 64
 _MOST_CHARACTERS: Final = 1_024
 
@@ -46,15 +51,31 @@ _MOST_CHARACTERS: Final = 1_024
 def is_savable(path: str) -> bool:
     """Whether a backup may hold a file of this path in the workspace, with `/`.
 
-    It leads to no place outside, and is one of the person's own files or in one of the folders that are saved. What an
-    earlier release saved in `.palimpsest/` and this one makes again is accepted, a journal of the database is not.
+    It leads to no place outside, and is one of the user's files or in one of the folders that are saved. No part below
+    these is hidden or makes a repository of its folder: shells, editors and git run such files by themselves.
+    `conversations/` holds mirrors only. What an earlier release saved in `.palimpsest/` is accepted, a journal of the
+    database is not.
     """
-    if len(path) > _MOST_CHARACTERS or path.count("/") >= _MOST_PARTS or not _PLAIN.fullmatch(path):
+    if len(path) > _MOST_CHARACTERS or path.count("/") >= _MOST_PARTS:
         return False
-    first, _, below = path.partition("/")
-    is_listed = first in _FOLDERS if below else first in _FILES
-    is_journal = first == ".palimpsest" and below.casefold().startswith("cold.db-")
-    return is_listed and not is_journal and not (WINDOWS and "\\" in path)
+    first, slash, below = path.partition("/")
+    if not slash:
+        return first in _FILES
+    is_state = first == ".palimpsest"
+    refused = _STATE_REPOSITORY if is_state else _REPOSITORY
+    if first not in _FOLDERS or not all(_is_plain(part, refused) for part in below.split("/")):
+        return False
+    if is_state:
+        return not below.casefold().startswith("cold.db-")
+    return first != "conversations" or bool(_MIRROR.fullmatch(below))
+
+
+def _is_plain(part: str, refused: Collection[str]) -> bool:
+    """Whether the name hides nothing, on any file system: some ignore format characters, case, or dots at the end."""
+    shown = "".join(letter for letter in part if unicodedata.category(letter) != "Cf").casefold().rstrip(". ")
+    is_hidden = not shown or shown.startswith(".") or shown in refused
+    odd = _BREAKS | {*"\\:"} if WINDOWS else _BREAKS
+    return not is_hidden and visible(part) == part and not odd & {*part}
 
 
 class WorkspaceFile(NamedTuple):

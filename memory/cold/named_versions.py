@@ -6,9 +6,8 @@ import apsw
 
 from memory.cold.encoding import readable_meta
 from memory.cold.sql import each
-from memory.records import VERSIONS
+from memory.records import DEVICE, VERSIONS
 
-_ELSEWHERE: Final = "device"  # meta of what another device said: it counts its own versions
 _SQL: Final = f"""SELECT e.meta FROM entries e JOIN conversations c ON c.seq = e.conversation
     WHERE c.source = '' AND e.kind = 'tool_result' AND instr(e.meta, CAST('"{VERSIONS}":' AS BLOB))"""
 
@@ -16,7 +15,7 @@ _SQL: Final = f"""SELECT e.meta FROM entries e JOIN conversations c ON c.seq = e
 def highest_named_version(db: apsw.Connection) -> int:
     """The number; 0 where none is named."""
     metas = (readable_meta(raw) for (raw,) in each(db, _SQL))
-    return max((_highest(meta.get(VERSIONS)) for meta in metas if _ELSEWHERE not in meta), default=0)
+    return max((_highest(meta.get(VERSIONS)) for meta in metas if DEVICE not in meta), default=0)
 
 
 def _highest(numbers: object) -> int:

@@ -3,12 +3,13 @@
 import errno
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn, TypeVar
 
 import apsw
 
-from foundation.files import check_store, status
+from foundation.files import check_store, is_own, status
 from memory.cold.connection import BUSY_MS, StoreConnection, harden
 from memory.cold.sql import fetch, run
 from memory.cold.writer import Writer
@@ -23,26 +24,27 @@ FIRST_ENTRY = "SELECT id FROM entries ORDER BY seq LIMIT 1"
 """By which the record of a trusted workspace recognises its store."""
 
 _IMMUTABLE = "immutable=1"
+_BESIDE = ("-wal", "-shm")
 _WAL_HEADER = 32  # bytes; a journal of this size holds no page
 
 
 def connect_read_only(path: Path, vfs: str | None = None) -> apsw.Connection:
     """Opens a connection that changes nothing in the store. Raises apsw.Error, CannotOpen.
 
-    SQLite reads a store in WAL mode only with the index of its journal beside it. Where that cannot be created, the
-    store is read as an immutable file, which is correct only while the journal is empty.
+    SQLite reads a store in WAL mode only with the index of its journal beside it. Where that cannot be created, or the
+    store is another user's, whom files of this user would lock out, the store is read as an immutable file. That is
+    correct only while the journal is empty.
     """
-    try:
-        return _connect(path, "mode=ro", vfs)
-    except (apsw.CantOpenError, apsw.ReadOnlyError):
-        if has_journal(path):
-            journal = path.name + "-wal"
-            raise CannotOpen(
-                "Cannot open the store",
-                f"{path} is read-only, and its latest entries are in {journal}, which can only be read with "
-                "write access.",
-                "Copy the whole workspace to a writable location and open it there.",
-            ) from None
+    if _creates_nothing(path):
+        with suppress(apsw.CantOpenError, apsw.ReadOnlyError):
+            return _connect(path, "mode=ro", vfs)
+    if has_journal(path):
+        journal = path.name + "-wal"
+        raise CannotOpen(
+            "Cannot open the store",
+            f"{path} is read-only, and its latest entries are in {journal}, which can only be read with write access.",
+            "Copy the whole workspace to a writable location and open it there.",
+        )
     return _connect(path, _IMMUTABLE, vfs)
 
 
@@ -52,6 +54,12 @@ def connect_immutable(path: Path, vfs: str | None = None) -> apsw.Connection:
     Opens only a regular file, and follows no link; raises UnsafePath for anything else.
     """
     return _connect(path, _IMMUTABLE, vfs)
+
+
+def _creates_nothing(path: Path) -> bool:
+    """Whether the store is the user's own, or what SQLite would create beside it is there."""
+    there = status(path)
+    return there is None or is_own(there) or all(status(path.with_name(path.name + each)) for each in _BESIDE)
 
 
 def has_journal(path: Path) -> bool:
@@ -103,6 +111,13 @@ class ReadOnlyWriter(Writer):
 
 def read_only(path: Path) -> ReadOnly:
     """The error for an attempt to write."""
+    for beside in (path.with_name(path.name + each) for each in _BESIDE):
+        if (there := status(beside)) is not None and not is_own(there):
+            return ReadOnly(
+                "The workspace is read-only",
+                f"{beside} belongs to another user (number {there.st_uid}), so nothing can be added.",
+                "Close the workspace everywhere; if the file stays, delete it.",
+            )
     return ReadOnly(
         "The workspace is read-only",
         f"{path.parent} is read-only: you can read and search it, but not add anything.",

@@ -16,6 +16,22 @@ from memory.memory import Memory
 
 _NAMES = """SELECT e.seq, c.source, c.id, e.id, e.body IS NOT NULL AND CAST(e.body AS BLOB) = ?
     FROM entries e JOIN conversations c ON c.seq = e.conversation"""
+_PLACES = """SELECT e.conversation, c.source, c.id, e.id FROM entries e JOIN conversations c ON c.seq = e.conversation
+    WHERE e.body IS NULL OR CAST(e.body AS BLOB) <> ?"""
+
+
+def present(memory: Memory, tokens: Collection[str]) -> dict[str, int]:
+    """Those of the tokens that would take something here, each with the seq of its conversation."""
+    if not tokens:
+        return {}
+    wanted = frozenset(tokens)
+    others: dict[str, str] = {other_id(token): token for token in tokens}
+    found = dict[str, int]()
+    for conversation, *row in memory.cold.read(lambda db: list(each(db, _PLACES, (FORGOTTEN.encode(),)))):
+        name = ForgottenName(*row)
+        own = wanted & {name.token, name.beside, name.given_up, others.get(name.entry, "")}
+        found.update((token, int(conversation)) for token in own)
+    return found
 
 
 class ForeignTombstones:

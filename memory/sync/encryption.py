@@ -1,7 +1,8 @@
 """Encryption of segments with age keys, by the library pyrage.
 
-A key file holds one secret key (`AGE-SECRET-KEY-1…`), as `age-keygen` writes it. All devices of a workspace hold the
-same one, or each its own, named to the others as a recipient (`age1…`).
+The secret key (`AGE-SECRET-KEY-1…`) is in the keyring, or in the private file of keys where there is none. A key file
+holds one, as `age-keygen` writes it. All devices of a workspace hold the same one, or each its own, named to the others
+as a recipient (`age1…`).
 
 Anybody who knows a public key can encrypt for it. So a segment bears a proof, too: an HMAC under a key that is derived
 from the secret one. Devices with the same secret key know by it that one of them wrote the segment.
@@ -16,13 +17,15 @@ from pathlib import Path
 from typing import Any
 
 from foundation.errors import Misuse
-from foundation.files import make_private_folder, read_bytes, status, write_atomically
+from foundation.files import read_bytes, status, write_atomically
 from foundation.install_hints import install_extra
+from foundation.keys import StoredKeys
 from foundation.paths import config_dir
 from foundation.privacy import bytes_as_made
 from memory.sync.errors import NoKey
 from models.errors import MissingLibrary
 
+_SERVICE = "sync"
 _MOST = 65_536  # bytes of a key file
 _SECRET = "AGE-SECRET-KEY-1"
 _PURPOSE = b"palimpsest sync: who wrote a segment, 1"
@@ -72,9 +75,15 @@ class Keys:
             ) from error
 
 
-def key_file(environment: Mapping[str, str]) -> Path:
-    """The file of this user's secret key. It is in no workspace, and so in no backup of one."""
-    return config_dir(environment) / "sync.key"
+def stored_secret(environment: Mapping[str, str]) -> str:
+    """This user's secret key; "" for none. It is in no workspace, and so in no backup of one. Raises Misuse."""
+    before = config_dir(environment) / "sync.key"  # where 0.3.2 and earlier kept it
+    return StoredKeys(environment).get(_SERVICE) or (read_secret(before) if status(before) is not None else "")
+
+
+def store_secret(environment: Mapping[str, str], secret: str) -> str:
+    """Stores the secret key; gives `keyring` or `file`."""
+    return StoredKeys(environment).set(_SERVICE, secret)
 
 
 def open_keys(recipients: Sequence[str], environment: Mapping[str, str]) -> Keys | None:
@@ -82,10 +91,10 @@ def open_keys(recipients: Sequence[str], environment: Mapping[str, str]) -> Keys
 
     Raises Misuse where the configuration wants encryption and there is no key.
     """
-    file = key_file(environment)
-    if not recipients and status(file) is None:
-        return None
-    return Keys(read_secret(file), recipients)
+    secret = stored_secret(environment)
+    if not secret and recipients:
+        raise Misuse("No key", "This device has no key for sync.", "`sync add LOCATION --key FILE`.")
+    return Keys(secret, recipients) if secret else None
 
 
 def refuse_unusable(recipients: Sequence[str]) -> None:
@@ -113,13 +122,14 @@ def read_secret(path: Path) -> str:
 
 def write_secret(path: Path, secret: str) -> None:
     """Writes a key file that only its owner can read."""
-    make_private_folder(path.parent)
     write_atomically(path, bytes_as_made(f"{secret}\n".encode("ascii")))
 
 
 def _pyrage() -> Any:
     if find_spec("pyrage") is None:
         raise MissingLibrary(
-            "pyrage is not installed", "Encryption needs the library pyrage.", install_extra("encrypt")
+            "pyrage is not installed",
+            "Encryption needs the library pyrage; `--no-encrypt` does without.",
+            install_extra("encrypt"),
         )
     return import_module("pyrage")

@@ -65,8 +65,13 @@ class EntryIds:
 def known_id(db: apsw.Connection, conversation: ConversationKey, id_: str) -> Cleared:
     """The other id of an entry whose id was forgotten on any device; else its own."""
     name = ForgottenName(conversation.source, conversation.id, id_)
-    sql = "SELECT 1 FROM sync_forgotten WHERE token = ?"
-    return name.other_id if id_ and first(db, sql, (name.given_up,)) is not None else as_stored(id_)
+    return name.other_id if id_ and is_known(db, name.given_up) else as_stored(id_)
+
+
+def is_known(db: apsw.Connection, token: str) -> bool:
+    """Whether the token is one of what was forgotten on any device and the user did not refuse or leave open."""
+    sql = "SELECT 1 FROM sync_forgotten WHERE token = ? AND answer NOT IN (1, 2)"
+    return first(db, sql, (token,)) is not None
 
 
 def with_known_ids(db: apsw.Connection, operation: EntryOperation) -> EntryOperation:

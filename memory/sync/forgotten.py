@@ -14,7 +14,7 @@ from memory.forgotten.bare_meta import bare_meta
 from memory.forgotten.fingerprints import FORGOTTEN
 from memory.forgotten.tombstones import ForgottenName
 from memory.records import Conversation, EntryKind
-from memory.sync.entry_ids import known_id, with_known_ids
+from memory.sync.entry_ids import is_known, known_id, with_known_ids
 from memory.sync.operation import EntryOperation, ForgettingOperation
 from memory.sync.summary_meta import references_of
 
@@ -32,6 +32,10 @@ class DeletionPort(Protocol):
         """The tokens of all entries that are forgotten here."""
         ...
 
+    def present(self, tokens: Collection[str]) -> dict[str, int]:
+        """Those of the tokens that would take something here, each with the seq of its conversation."""
+        ...
+
     def forget(self, tokens: Collection[str], forgotten_ms: int) -> object:
         """Keeps the tokens, and forgets those of their entries that are here."""
         ...
@@ -39,28 +43,27 @@ class DeletionPort(Protocol):
 
 def is_deleted(db: apsw.Connection, source: str, conversation: str) -> bool:
     """Whether the conversation was deleted on any device."""
-    sql = "SELECT 1 FROM deletions WHERE token = ?1 UNION ALL SELECT 1 FROM sync_due WHERE token = ?1 LIMIT 1"
+    sql = """SELECT 1 FROM deletions WHERE token = ?1
+        UNION ALL SELECT 1 FROM sync_due WHERE token = ?1 AND answer = 3 LIMIT 1"""
     return first(db, sql, (token_of(source, conversation),)) is not None
 
 
 def is_forgotten(db: apsw.Connection, source: str, conversation: str, entry: str) -> bool:
     """Whether the entry was forgotten on any device."""
-    sql = "SELECT 1 FROM sync_forgotten WHERE token = ?"
-    return first(db, sql, (ForgottenName(source, conversation, entry).token,)) is not None
+    return is_known(db, ForgottenName(source, conversation, entry).token)
 
 
 def is_bare(db: apsw.Connection, source: str, conversation: str, entry: str) -> bool:
     """Whether what the entry holds beside its text was forgotten on any device."""
-    sql = "SELECT 1 FROM sync_forgotten WHERE token = ?"
-    return first(db, sql, (ForgottenName(source, conversation, entry).beside,)) is not None
+    return is_known(db, ForgottenName(source, conversation, entry).beside)
 
 
-def take_tombstone(db: apsw.Connection, operation: ForgettingOperation) -> int:
+def take_tombstone(db: apsw.Connection, operation: ForgettingOperation, device: str) -> int:
     """Keeps another device's tombstone; 1 where it is new. The caller then blanks what waits (`blank_waiting`)."""
     if not TOKEN.fits(operation.token):
         raise ValueError("a tombstone is not what was written")
-    sql = "INSERT OR IGNORE INTO sync_forgotten (token, forgotten_ms, own) VALUES (?, ?, 0)"
-    return run(db, sql, (operation.token, operation.forgotten_ms))
+    sql = "INSERT OR IGNORE INTO sync_forgotten (token, forgotten_ms, own, device) VALUES (?, ?, 0, ?)"
+    return run(db, sql, (operation.token, operation.forgotten_ms, device))
 
 
 def note_own(db: apsw.Connection, tokens: Collection[str], now_ms: int) -> None:
@@ -76,8 +79,8 @@ def put_own(db: apsw.Connection, tokens: Collection[str], now_ms: int) -> None:
 
 
 def forgotten_tokens(db: apsw.Connection) -> frozenset[str]:
-    """Tokens of the entries that were forgotten on any device."""
-    return frozenset(token for (token,) in fetch(db, "SELECT token FROM sync_forgotten"))
+    """Tokens of the entries that were forgotten on any device, but those that wait for the user or were refused."""
+    return frozenset(token for (token,) in fetch(db, "SELECT token FROM sync_forgotten WHERE answer NOT IN (1, 2)"))
 
 
 def blank_waiting(db: apsw.Connection) -> None:

@@ -23,7 +23,7 @@ from memory.cold.integrity.row_hashes import seal_rows
 from memory.cold.sql import batches, fetch, first, marks, run
 from memory.cold.sync_clock import see
 from memory.forgotten.tombstones import ForgottenName, Tombstones
-from memory.records import EntryAnalyser, EntryDraft, EntryKind
+from memory.records import DEVICE, EntryAnalyser, EntryDraft, EntryKind
 from memory.sync.entry_ids import EntryIds
 from memory.sync.errors import SegmentDamaged
 from memory.sync.forgotten import blank_waiting, is_deleted, known_entry, put_own, take_tombstone
@@ -44,8 +44,6 @@ from memory.sync.registers import take_forgotten_names, take_value
 from memory.sync.summary_meta import by_seqs, ids_in
 from models.messages import Role
 
-DEVICE: Final = "device"
-"""Meta of an entry that came from another device: the name and id of that device."""
 _NEEDED: Final = "SELECT DISTINCT needs FROM sync_waiting WHERE conversation = ?"
 KINDS: Final = frozenset({"chat", "delegate", "archive", "knowledge"})
 """Kinds of conversations that are taken."""
@@ -123,7 +121,7 @@ class Inbox:
             case DeletionOperation():
                 found[2] += self._take_deletion(operation)
             case ForgettingOperation():
-                found[4] += take_tombstone(self._db, operation)
+                found[4] += take_tombstone(self._db, operation, self._device)
             case NoteOperation():
                 see(self._db, operation.clock)
                 found[3] += take_version(self._db, operation, self._secret)
@@ -230,8 +228,8 @@ class Inbox:
         if first(self._db, "SELECT 1 FROM deletions WHERE token = ?", (operation.token,)) is not None:
             return 0
         if operation.token in self._tokens:
-            sql = "INSERT OR IGNORE INTO sync_due (token, deleted_ms) VALUES (?, ?)"
-            return run(self._db, sql, (operation.token, operation.deleted_ms))
+            sql = "INSERT OR IGNORE INTO sync_due (token, deleted_ms, device) VALUES (?, ?, ?)"
+            return run(self._db, sql, (operation.token, operation.deleted_ms, self._device))
         deletions.put(self._db, [known_deletion(operation)])
         run(self._db, "DELETE FROM sync_deletions WHERE token = ?", (operation.token,))
         return 1

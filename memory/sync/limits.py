@@ -11,6 +11,8 @@ MOST_TEXT: Final = 2**24
 """Bytes of the text of an entry: as long as a message may be."""
 MOST_NOTE: Final = 2**20
 """Bytes of a note: merging and indexing one of a million lines takes 140 MB."""
+MAX_NOTE_LINES: Final = 2**15
+"""Lines of a note: each sync compares those of all notes, 400,000 take 6 s."""
 MOST_META: Final = 2**22
 """Bytes of the meta of one entry."""
 MOST_META_VALUES: Final = 2**17
@@ -70,6 +72,11 @@ def is_within(packed: bytes, *, values: int, nested: int) -> bool:
     except IndexError:
         return False
     return at <= len(packed)
+
+
+def note_fits(text: bytes) -> bool:
+    """Whether a note goes to other devices."""
+    return len(text) <= MOST_NOTE and text.count(b"\n") <= MAX_NOTE_LINES
 
 
 def fitting_text(text: str) -> bytes:

@@ -25,7 +25,7 @@ from memory.hot.move import remove_unchanged
 from memory.hot.note import HotFile, TextChange
 from memory.memory import Memory
 from memory.sync.device import this_device
-from memory.sync.limits import MOST_NOTE
+from memory.sync.limits import note_fits
 from memory.sync.note_graph import heads_of, merged_text
 from memory.sync.note_store import NoteVersion, is_hidden_name, is_note, put_version, version_id, versions_of
 from memory.sync.operation import NoteOperation
@@ -41,10 +41,11 @@ _NOTHING: Final = hashlib.sha256(b"").digest()
 _TO_MERGE: Final = """SELECT DISTINCT path FROM sync_notes LEFT JOIN sync_merged USING (path)
     WHERE stale IS NOT 0 ORDER BY path"""
 _RECORD: Final = """INSERT INTO sync_merged (path, heads, sha256, stale) VALUES (?1, ?2, ?3, ?4)
-    ON CONFLICT (path) DO UPDATE SET heads = ?2, sha256 = ?3, stale = stale AND ?4"""
+    ON CONFLICT (path) DO UPDATE SET heads = ?2, sha256 = ?3, stale = stale AND ?4, held_by = '', held_lines = 0"""
 _TAKEN_OVER: Final = """INSERT OR REPLACE INTO sync_merged (path, heads, sha256, stale, heard)
     VALUES (?, ?, ?, 1, ?)"""
 _RENAMED: Final = Cause(Author.SYNC, "its name was forgotten on another device")
+_HOLD: Final = "UPDATE sync_merged SET held_by = ?, held_lines = ? WHERE path = ?"
 _HEARD: Final = "UPDATE sync_merged SET heard = ? WHERE path = ?"
 
 
@@ -85,6 +86,11 @@ class _Merge(Struct, frozen=True):
     devices: tuple[str, ...]
     kept: KeptNote | None
 
+    @property
+    def lost(self) -> int:
+        """How many lines fewer the file has then; an edit of lines removes none."""
+        return max(0, _lines(self.now) - _lines(self.text))
+
 
 class NoteSync:
     """The notes of one workspace. `held_back`: files that stay on this device, after `collect`. `renamed`: the names
@@ -109,7 +115,7 @@ class NoteSync:
         for (path,) in self._cold.read(lambda db: fetch(db, "SELECT path FROM sync_merged")):
             if path not in unreadable and is_note(path) and path not in due.values():
                 texts.setdefault(path, "")  # deleted
-        kept = {path for path, text in texts.items() if clear(text) != text or len(to_bytes(text)) > MOST_NOTE}
+        kept = {path for path, text in texts.items() if clear(text) != text or not note_fits(to_bytes(text))}
         self.held_back = tuple(sorted(kept | unreadable | hidden))
         merged = self._cold.read(_all_merged)
         changed = [
@@ -123,14 +129,40 @@ class NoteSync:
         self._rename_due()
         return count
 
-    def spread(self, should_stop: Callable[[], bool] = lambda: False) -> list[ChangedNote]:
-        """Writes what all known versions make together into files that have new ones; gives those that it changed."""
+    def spread(
+        self, should_stop: Callable[[], bool] = lambda: False, may_remove: Callable[[int], bool] = lambda _: True
+    ) -> list[ChangedNote]:
+        """Writes what all known versions make together into files that have new ones; gives those that it changed. A
+        merge that removes so many lines that `may_remove` refuses waits for `answer`."""
         self._rename_due()
         changed: list[ChangedNote] = []
-        merges = self._merges(should_stop)
+        merges = (merge for merge in self._merges(should_stop) if may_remove(merge.lost) or self._hold(merge))
         for some in _portions(merges, lambda merge: len(merge.now) + len(merge.text)):
             changed += self._write(some)
         return changed
+
+    def answer(self, paths: Collection[str], *, accept: bool) -> None:
+        """Writes the merges of these files that waited, or makes what the files hold a version that replaces them."""
+        merges = [merge for merge in self._merges(lambda: False) if merge.path in paths]
+        if accept:
+            self._write(merges)
+            return
+        own = self._cold.read(this_device)
+        assert own is not None
+
+        def refuse(db: apsw.Connection) -> None:
+            for merge in merges:
+                body = to_bytes(merge.now)
+                id_ = self._put(db, own.id, merge.path, _Merged(merge.heads), body)
+                _record(db, merge.path, (id_,), body, stale=False)
+
+        self._cold.write(refuse)
+
+    def _hold(self, merge: "_Merge") -> bool:
+        """Notes that the merge waits; False, so that it is not written."""
+        values = (", ".join(merge.devices) or "another device", merge.lost, merge.path)
+        self._cold.write(lambda db: run(db, _HOLD, values))
+        return False
 
     def _collect(self, db: apsw.Connection, device: str, path: str, text: str) -> bool:
         before = _merged(db, path)
@@ -181,7 +213,7 @@ class NoteSync:
 
     def _rename(self, path: str, name: str, file: HotFile | None, other: HotFile | None) -> bool:
         hot, text = self._memory.hot, file.text if file else ""
-        is_kept = clear(text) != text or len(to_bytes(text)) > MOST_NOTE
+        is_kept = clear(text) != text or not note_fits(to_bytes(text))
         if (file and file.problem) or (other and (other.problem or is_kept)):
             return False
         if text and not other:
@@ -282,6 +314,10 @@ def _portions(items: Iterable[T], size_of: Callable[[T], int]) -> Iterator[Seque
             portion, size = [], 0
     if portion:
         yield portion
+
+
+def _lines(text: str) -> int:
+    return sum(not line.isspace() for line in text.splitlines() if line)
 
 
 def _digest(text: str) -> bytes:

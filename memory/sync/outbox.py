@@ -20,7 +20,7 @@ from memory.cold.note_lines import pack_lines, stored_heard, stored_lines
 from memory.cold.sql import SqlRow, batches, each, fetch, first, marks, run
 from memory.cold.sync_values import stored_keys
 from memory.records import READ_BY, TRUST, Entry, EntryKind
-from memory.sync.limits import MOST_NOTE, fitting_text
+from memory.sync.limits import fitting_text, note_fits
 from memory.sync.note_store import MOST
 from memory.sync.operation import (
     ConversationKey,
@@ -206,7 +206,7 @@ def content_of(db: apsw.Connection, number: int) -> SegmentContent:
     sql = "SELECT token, forgotten_ms FROM sync_forgotten WHERE own = 1 AND segment = ? ORDER BY token"
     forgotten = [ForgettingOperation(token=token, forgotten_ms=ms) for token, ms in each(db, sql, (number,))]
     known = [_note(row) for row in each(db, _OWN_NOTES, (number,))]
-    notes = [note for note in known if len(note.text) <= MOST_NOTE]  # of an earlier version, which had no limit
+    notes = [note for note in known if note_fits(note.text)]  # of an earlier version, which had no limit
     return SegmentContent(
         tuple((entry, keys[entry.conversation_seq], _parent_id(db, entry)) for entry in entries),
         (*deletions, *forgotten, *names, *values, *notes),

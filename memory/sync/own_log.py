@@ -75,14 +75,18 @@ class OwnLog:
         return self._cold.write(claimed)
 
     def refuse_mixed(self, names: Mapping[str, SegmentName]) -> None:
-        """Raises Misuse where others encrypt what they write there, and this device would not."""
+        """Raises Misuse where others encrypt what they write there, and this device would not. A file of a device that
+        is not known, beside others that are not encrypted, may be anybody's: it stops no sync."""
         own = self._cold.read(this_device)
-        others = [name for name in names.values() if own is None or name.device != own.id]
-        if self._keys is None and any(name.is_encrypted for name in others):
+        known = {id_ for (id_,) in self._cold.read(lambda db: fetch(db, "SELECT id FROM sync_devices"))}
+        plain = {name.device for name in names.values() if not name.is_encrypted}
+        encrypted = {name.device for name in names.values() if name.is_encrypted and (not own or name.device != own.id)}
+        if self._keys is None and (encrypted - plain) and (not plain or known & (encrypted - plain)):
             raise Misuse(
                 "The location is encrypted",
                 f"Other devices encrypt their data at {self._place.name}, but this device does not. Nothing was sent.",
-                f"Run `{PROGRAM} sync add LOCATION --key FILE` with the key file of one of them, then sync again.",
+                f"Run `{PROGRAM} sync add LOCATION --key FILE` with the key file of one of them, then sync again. "
+                "If none of your devices encrypts, the files that end in .age are forged: delete them.",
             )
 
     def write(self, device: Device, listed: Mapping[str, int]) -> tuple[int, int]:
@@ -188,6 +192,15 @@ def has_unwritten(db: apsw.Connection) -> bool:
         UNION ALL SELECT 1 FROM sync_forgotten_names WHERE segment IS NULL AND own = 1
         UNION ALL SELECT 1 FROM sync_written WHERE stale = 1 AND current = 1 LIMIT 1"""
     return first(db, sql) is not None
+
+
+def note_key(db: apsw.Connection, recipient: str) -> None:
+    """Has every segment written anew if this device had another key when it last wrote: what it wrote with that one
+    nobody else may be able to read."""
+    (before,) = fetch(db, "SELECT recipient FROM sync_device")[0]
+    if before not in {"", recipient}:
+        write_all_again(db)
+    run(db, "UPDATE sync_device SET recipient = ?", (recipient,))
 
 
 def write_all_again(db: apsw.Connection) -> None:

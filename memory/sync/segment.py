@@ -18,11 +18,11 @@ from memory.sync.limits import (
     MOST_META,
     MOST_META_VALUES,
     MOST_NESTED,
-    MOST_NOTE,
     MOST_OPERATIONS,
     MOST_TEXT,
     MOST_VALUES,
     is_within,
+    note_fits,
 )
 from memory.sync.names import SegmentName, digest_of
 from memory.sync.operation import (
@@ -113,7 +113,7 @@ def _fits(operation: Operation) -> bool:
         case EntryOperation():
             return len(operation.text) <= MOST_TEXT and meta_fits(operation.meta)
         case NoteOperation():
-            return len(operation.text) <= MOST_NOTE and _lines_fit(operation)
+            return note_fits(operation.text) and _lines_fit(operation)
         case ValueOperation():
             return len(operation.heard) <= MOST_HEARD
         case ForgottenNamesOperation():

@@ -56,7 +56,7 @@ def workspace_status(memory: Memory) -> WorkspaceStatus:
             device=this_device(db),
             unwritten=has_unwritten(db),
             waiting=sum(waiting_counts(db).values()),
-            due=fetch(db, "SELECT count(*) FROM sync_due")[0][0],
+            due=fetch(db, "SELECT count(*) FROM sync_due WHERE answer NOT IN (1, 2)")[0][0],
         )
 
     return memory.cold.read(read)

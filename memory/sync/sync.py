@@ -1,6 +1,6 @@
 """One sync of a workspace with a location: reads what other devices wrote, then writes what is new here."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -9,13 +9,15 @@ from msgspec import Struct
 
 from foundation.clock import to_ms
 from foundation.errors import PalimpsestError, TemporaryFailure
-from memory.backup.place import BackupPlace, held
+from memory.backup.place import BackupPlace
+from memory.backup.place import held as locked
 from memory.cold import deletions
 from memory.cold.sql import fetch, run
 from memory.cold.sync_values import forgotten_names
 from memory.errors import Damaged, StoreBusy
 from memory.memory import Memory
 from memory.records import Entry
+from memory.sync.consent import DUE, HELD, Consent, HeldChange
 from memory.sync.device import Device, begin, this_device
 from memory.sync.encryption import Keys
 from memory.sync.forgotten import DeletionPort, forgotten_tokens, note_own
@@ -24,7 +26,7 @@ from memory.sync.last_run import record_run
 from memory.sync.names import parse_name
 from memory.sync.notes import ChangedNote, KeptNote, NoteSync
 from memory.sync.other_logs import NewDevice, OtherLogs, Unread, foreign_objects, unread_segments
-from memory.sync.own_log import OwnLog, write_all_again
+from memory.sync.own_log import OwnLog, note_key, write_all_again
 
 LOCK: Final = "sync.lock"
 _MOST: Final = 20  # sentences of news
@@ -53,6 +55,9 @@ class SyncResult(Struct, frozen=True, kw_only=True):
     """Note files that stay on this device, for they hold something private, cannot be read, or are too long."""
     unread: tuple[Unread, ...]
     stopped: bool = False
+    held: tuple[HeldChange, ...] = ()
+    """What waits for the user's answer; nothing of it is deleted here."""
+    newly_held: tuple[HeldChange, ...] = ()
 
     @property
     def news(self) -> list[str]:
@@ -66,7 +71,8 @@ class SyncResult(Struct, frozen=True, kw_only=True):
         changed = [each for each in self.notes if each.path not in {note.path for note in self.kept}]
         notes = [f"{each.path} was changed by {', '.join(each.devices) or 'another device'}." for each in changed]
         renamed = [f"A note was renamed to {path}: another device deleted its old name." for path in self.renamed]
-        listed = devices + renamed + kept + notes
+        waiting = [f"{each.sentence} {HELD}" for each in self.newly_held]
+        listed = devices + waiting + renamed + kept + notes
         more = [f"And {len(listed) - _MOST:,} more: `sync status` and the versions of the notes show them."]
         return listed[:_MOST] + (more if len(listed) > _MOST else [])
 
@@ -84,7 +90,8 @@ def _listed(devices: Sequence[str]) -> str:
 
 class Sync:
     """Syncs one workspace. Without `deletions` what other devices deleted waits for a later run. `keys` read what is
-    encrypted; with `encrypts` they encrypt what this device writes."""
+    encrypted; with `encrypts` they encrypt what this device writes. What takes more than `ask_above` entries waits for
+    `answer`."""
 
     def __init__(
         self,
@@ -93,8 +100,10 @@ class Sync:
         *,
         keys: Keys | None = None,
         encrypts: bool = False,
+        ask_above: int | None = None,
     ) -> None:
         self._memory = memory
+        self._consent = Consent(memory.cold, deletions, ask_above)
         self._cold = memory.cold
         self._deletions = deletions
         self._keys = keys
@@ -122,7 +131,7 @@ class Sync:
         self._cold.refuse_read_only()
         error, done = "It was interrupted.", False
         try:
-            with held(self._memory.workspace.own / LOCK, "sync"):
+            with locked(self._memory.workspace.own / LOCK, "sync"):
                 result = self._run(place, should_stop)
             error, done = result.problem, not result.stopped
         except PalimpsestError as failure:
@@ -139,7 +148,7 @@ class Sync:
         Gives the number of files that were written anew. Raises what `run` raises.
         """
         self._cold.refuse_read_only()
-        with held(self._memory.workspace.own / LOCK, "sync"):
+        with locked(self._memory.workspace.own / LOCK, "sync"):
             place.require()
             listed = place.sizes()
             names = {text: name for text in listed if (name := parse_name(text)) is not None}
@@ -155,6 +164,8 @@ class Sync:
         own.refuse_mixed(names)
         device = own.claim(names)
         place.remove_temporary(device.id)
+        if (keys := self._own_keys) is not None:
+            self._cold.write(lambda db: note_key(db, keys.recipient))
         tombstones = self._memory.conversations.tombstones
         logs = OtherLogs(self._cold, place, self._keys, tombstones, takes_plain=self._own_keys is None)
         notes = NoteSync(self._memory)
@@ -163,10 +174,13 @@ class Sync:
             known = self._deletions.tokens()
             self._cold.write(lambda db: note_own(db, known, to_ms(self._cold.clock.now())))
         before = self._cold.read(forgotten_names)
+        held_before = {*self._consent.held()}
         taken, count, stopped = logs.read(names, listed, device.id, should_stop)
+        self._consent.decide()
         deleted = self._delete_due()
         self._forget_due()
-        merged = notes.spread(should_stop)
+        merged = notes.spread(should_stop, self._consent.take)
+        held = self._consent.held()
         written = (0, 0) if stopped else own.write(device, listed)
         with suppress(OSError):  # the next run goes on
             self._memory.mirrors.write_due(_MIRRORS, should_stop)
@@ -187,12 +201,35 @@ class Sync:
             held_back=notes.held_back,
             unread=(*foreign_objects(place), *self._cold.read(lambda db: unread_segments(db, place.name))),
             stopped=stopped,
+            held=tuple(held),
+            newly_held=tuple(change for change in held if change not in held_before),
         )
+
+    def held(self) -> list[HeldChange]:
+        """What other devices deleted, forgot or emptied and the user has not answered."""
+        return self._consent.held()
+
+    def answer(self, ids: Collection[str], *, accept: bool) -> None:
+        """Deletes here what other devices deleted in the conversations and notes of these ids, or keeps it for good.
+
+        Raises TemporaryFailure if another process syncs.
+        """
+        self._cold.refuse_read_only()
+        if (device := self.device) is None:
+            return
+        with locked(self._memory.workspace.own / LOCK, "sync"):
+            notes = NoteSync(self._memory)
+            notes.collect(device.id)
+            self._consent.answer(ids, accept=accept)
+            self._delete_due()
+            self._forget_due()
+            notes.answer(ids, accept=accept)
+            self._cold.empty_journal()
 
     def _delete_due(self) -> int:
         """Deletes what other devices deleted; one in which an answer is being written is deleted by a later run."""
         count = 0
-        for token in self._cold.read(lambda db: [row[0] for row in fetch(db, "SELECT token FROM sync_due")]):
+        for (token,) in self._cold.read(lambda db: fetch(db, DUE)):
             seq = self._cold.read(deletions.tokens).get(token)
             if seq is not None:
                 if self._deletions is None:

@@ -32,6 +32,7 @@ FAST_BYTES = 8_000  # a second, some 50 events of a token each
 RATE_WINDOW_S = 0.2  # in which the bytes are counted
 END_WAIT_S = 2.0  # for what may follow the end of an answer: its usage, or more text after all
 MAX_KEEP_ALIVE = 3  # times a timeout that keep-alives without a word may lengthen it
+MAX_PREFILL = 20  # times a timeout in which a server may read the prompt, whatever progress it reports
 PIECE = 64 * 1024  # bytes unpacked at once, so that 2 MB of a body never become 6 GB of memory
 
 _BLANK = b"\xef\xbb\xbf \t\r\n"
@@ -50,7 +51,7 @@ class HttpResponse:
         self._arriving = self._read()
         self._limits = settings.limits
         self.is_fast = False  # whether a chunk holds what came in some time
-        self._last_progress = time.monotonic()
+        self._began = self._last_progress = time.monotonic()
         self._has_words = self._has_ended = False
 
     async def is_stream(self) -> bool:
@@ -90,19 +91,23 @@ class HttpResponse:
 
         Without that, keep-alives do not keep it open for ever. After the end it is closed when nothing follows.
         """
-        self._last_progress = time.monotonic()
+        now = time.monotonic()
+        if words or ended or now - self._began < MAX_PREFILL * self._longest:
+            self._last_progress = now
         self._has_words, self._has_ended = self._has_words or words, self._has_ended or ended
+
+    @property
+    def _longest(self) -> float:
+        settings = self._settings
+        return settings.stall_timeout if self._has_words else max(settings.first_byte_timeout, settings.stall_timeout)
 
     def _patience(self, phase: str) -> tuple[float, str]:
         """Seconds that the next bytes may take, 0 or less if none are waited for, and what is missed after them."""
         quiet, settings = time.monotonic() - self._last_progress, self._settings
         if self._has_ended:
             return END_WAIT_S - quiet, "end"
-        longest = (
-            settings.stall_timeout if self._has_words else max(settings.first_byte_timeout, settings.stall_timeout)
-        )
         wait = settings.first_byte_timeout if phase == "first" else settings.stall_timeout
-        left = MAX_KEEP_ALIVE * longest - quiet
+        left = MAX_KEEP_ALIVE * self._longest - quiet
         return (wait, phase) if wait <= left else (left, "quiet")
 
     async def _read(self) -> AsyncGenerator[bytes, None]:

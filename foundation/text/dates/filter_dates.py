@@ -24,7 +24,7 @@ def parse_moment(text: str, now: datetime, *, end: bool = False, zone: tzinfo | 
     if ago := _AGO.fullmatch(phrase):
         return _ago(text, now, int(ago[1]) * _HOURS[ago[2][0]])
     if match := _CALENDAR.fullmatch(phrase):
-        return _utc(_calendar(phrase, match, zone, end=end))
+        return _utc(_calendar(phrase, match, zone, end=end), text)
     try:
         given = datetime.fromisoformat(text.strip())
     except ValueError as error:
@@ -33,7 +33,7 @@ def parse_moment(text: str, now: datetime, *, end: bool = False, zone: tzinfo | 
         if span := parse_span(text, now, zone):
             return span_bounds(span, zone)[end]
         raise _no_date(text) from error
-    return _utc(given if given.tzinfo else given.replace(tzinfo=zone))
+    return _utc(given if given.tzinfo else given.replace(tzinfo=zone), text)
 
 
 def _ago(text: str, now: datetime, hours: int) -> datetime:
@@ -54,8 +54,11 @@ def _calendar(phrase: str, match: re.Match[str], zone: tzinfo | None, *, end: bo
         raise _no_date(phrase) from error
 
 
-def _utc(given: datetime) -> datetime:
-    return given.astimezone(UTC)
+def _utc(given: datetime, text: str) -> datetime:
+    try:
+        return given.astimezone(UTC)
+    except (ValueError, OverflowError) as error:  # before the year 1 or after 9999 in UTC
+        raise _no_date(text) from error
 
 
 def _no_date(text: str) -> Misuse:

@@ -204,6 +204,7 @@ def hit_to_json(hit: Hit) -> dict[str, Any]:
         "score": round(hit.score, 4),
         "snippet": hit.snippet,
         "citation": str(hit.citation),
+        "device": hit.citation.device or None,
         "trust": hit.trust.value,
         "superseded_by": hit.superseded_by or None,
         "marks": hit.marks,

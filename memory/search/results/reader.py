@@ -175,6 +175,7 @@ class HitReader:
             time=entry.said_at,
             place=spot.cited,
             page=page,
+            device=entry.device,
         )
         return Hit(
             id=citation.ref,

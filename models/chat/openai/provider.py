@@ -199,7 +199,7 @@ class OpenAICompatible:
             parser.quiet.take_event(len(sent.data), reader.taken - before)
             if reader.has_moved:
                 reply.note_progress(words=reader.taken > 0, ended=reader.has_ended)
-        if parser.progress != progress and not reader.has_ended:
+        if parser.progress != progress and not (reader.taken or reader.has_ended):
             reply.note_progress()
 
     def _read(self, sent: ServerEvent, reader: OpenAIReplyReader) -> Iterator[Event]:

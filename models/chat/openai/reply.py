@@ -52,7 +52,7 @@ class OpenAIReplyReader:
         return self.reason is not None or bool(self.broken_reason)
 
     def feed(self, chunk: Json) -> Iterator[Event]:
-        before = self.taken, self._progress, self.has_ended
+        before = self._moves
         if isinstance(progress := chunk.get("prompt_progress"), dict):
             self._progress = _progress(cast("Json", progress))
             yield self._progress
@@ -64,7 +64,12 @@ class OpenAIReplyReader:
             if reason := choice.get("finish_reason"):
                 self.reason = _REASONS.get(str(reason).lower())
                 self.broken_reason = "" if self.reason else str(reason)
-        self.has_moved = before != (self.taken, self._progress, self.has_ended)
+        self.has_moved = before != self._moves
+
+    @property
+    def _moves(self) -> tuple[object, ...]:
+        """What a chunk may change; progress of the prompt only before the first word."""
+        return self.taken, self._progress if not self.taken else None, self.has_ended
 
     def _take_delta(self, delta: Json) -> Iterator[Event]:
         content, thought = _content(delta.get("content"))

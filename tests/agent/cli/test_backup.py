@@ -5,7 +5,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
+from memory.backup.place import LocalPlace
+from memory.backup.snapshot import digest_of, encode_snapshot, read_snapshot
 from tests.agent.conftest import Run
 from tests.fakes import FakeClock
 
@@ -189,3 +192,18 @@ def test_status_reminds_of_an_old_backup_alone(run: Run, root: Path, place: Path
     assert "last backup: " in run("-p", "/status").out
     run("config", "set", "backup.remind_days", "0")
     assert "last backup" not in run("-p", "/status").out
+
+
+def test_what_a_restore_skips_is_named_with_exit_1(run: Run, bare: Run, place: Path, tmp_path: Path) -> None:
+    run("remember", "a note")
+    real = read_snapshot(LocalPlace(place), run("backup", str(place), "--json").json["snapshot"]["id"])
+    note = next(file for file in real.files if file.path == "MEMORY.md")
+    files = (*real.files, structs.replace(note, path="skills/x/.git/config\x1b[2J"))
+    forged = structs.replace(real, files=files, digest=digest_of(files), time_ms=real.time_ms + 1)
+    (place / f"{forged.id}.snapshot").write_bytes(encode_snapshot(forged))
+    said = bare("backup", "restore", str(place), str(tmp_path / "again"))
+    assert (said.status, "\x1b" in said.out) == (1, False)
+    assert "skipped: it has a file at 'skills/x/.git/config" in said.out
+    shown = bare("backup", "restore", str(place), str(tmp_path / "once more"), "--json").json
+    assert (len(shown["left_out"]), len(shown["reasons"])) == (1, 1)
+    assert bare("backup", "check", str(place)).status == 1

@@ -46,7 +46,7 @@ def test_another_device_gets_the_new_id(bare: Run, run: Run, root: Path, lines: 
     assert bare("init", str(other)).status == 0
     run("import", str(lines), "--from", "jsonl")
     for device in (root, other):
-        bare("--workspace", str(device), "sync", "add", str(place))
+        bare("--workspace", str(device), "sync", "add", str(place), "--no-encrypt")
         assert bare("--workspace", str(device), "sync", "now").status == 0
     assert places_of(other, ["zqibble"])
     assert run("forget", "zqibble", "--yes").status == 0

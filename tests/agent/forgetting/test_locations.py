@@ -36,7 +36,7 @@ def place(tmp_path: Path) -> Path:
 @pytest.fixture
 def synced(run: Run, place: Path) -> Run:
     """A workspace whose location holds WORD."""
-    assert run("sync", "add", str(place), "--name", "desk").status == 0
+    assert run("sync", "add", str(place), "--no-encrypt", "--name", "desk").status == 0
     assert run("-p", f"The code of the door is {WORD}-7731.").status == 0
     assert run("-p", "The boiler is serviced in May.").status == 0
     assert run("sync", "now").status == 0
@@ -180,7 +180,7 @@ def test_deleting_a_conversation_is_done_where_the_location_answers(synced: Run,
 
 
 def test_what_retention_deletes_leaves_the_location(run: Run, tmp_path: Path, place: Path, talk: Talk) -> None:
-    run("sync", "add", str(place))
+    run("sync", "add", str(place), "--no-encrypt")
     for name in ("first", "second"):
         talk(name, 400, words=f"{WORD} {name} ")
     run("sync", "now")
@@ -233,7 +233,7 @@ def test_a_removed_location_that_is_added_again_is_taken_up_with_what_was_forgot
     synced("sync", "remove", str(place))
     synced("forget", WORD, "--yes")
     assert places_of(place, [WORD])
-    assert synced("sync", "add", str(place)).status == 0
+    assert synced("sync", "add", str(place), "--no-encrypt").status == 0
     assert synced("sync", "now").status == 0
     assert places_of(place, [WORD]) == {}
 
@@ -245,7 +245,7 @@ def test_a_location_that_could_never_be_written_to_keeps_nothing_open_once_it_is
         raise PermissionError(errno.EACCES, "Permission denied", name)
 
     monkeypatch.setattr(LocalPlace, "write", refuse)
-    assert run("sync", "add", str(place), "--name", "desk").status == 0
+    assert run("sync", "add", str(place), "--no-encrypt", "--name", "desk").status == 0
     assert run("-p", f"The code of the door is {WORD}-7731.").status == 0
     assert run("sync", "now").status != 0
     assert run("forget", WORD, "--yes").status == 75

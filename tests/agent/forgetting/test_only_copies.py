@@ -79,7 +79,7 @@ def a_kept_mirror(run: Run, root: Path) -> None:
 def an_old_title(run: Run, root: Path) -> None:
     run("-p", "Hello.")
     (root.parent / "place").mkdir()
-    assert run("sync", "add", str(root.parent / "place")).status == 0
+    assert run("sync", "add", str(root.parent / "place"), "--no-encrypt").status == 0
     memory = Memory.open(Workspace(root), SystemClock())
 
     def put(db: apsw.Connection) -> None:

@@ -28,7 +28,7 @@ def test_words_in_the_paths_of_a_backup_and_a_location_end_the_job(run: Run, roo
     (tmp_path / "zqanna" / "sync").mkdir(parents=True)
     run("remember", "zqanna likes tea")
     run("-p", "Hello zqanna.")
-    assert run("sync", "add", str(tmp_path / "zqanna" / "sync")).status == 0
+    assert run("sync", "add", str(tmp_path / "zqanna" / "sync"), "--no-encrypt").status == 0
     assert run("sync", "now").status == 0
     assert run("backup", str(tmp_path / "zqanna" / "bk")).status == 0
     done = run("forget", "zqanna", "--yes")
@@ -80,7 +80,7 @@ def test_the_name_of_a_device_is_taken_out_here_and_at_the_location(run: Run, ro
     place = tmp_path / "place"
     place.mkdir()
     run("-p", "Hello.")
-    assert run("sync", "add", str(place), "--name", "zqanna-laptop").status == 0
+    assert run("sync", "add", str(place), "--no-encrypt", "--name", "zqanna-laptop").status == 0
     assert run("sync", "now").status == 0
     assert places_of(place, ["zqanna"])
     done = run("forget", "zqanna", "--yes")

@@ -111,6 +111,9 @@ class FakeStore:
         usage = Usage(estimated=True)
         return events.UsageKnown(usage, 1.0, 1.0), events.AnswerStored("c_1", self.newest.id, "", usage, "m")
 
+    def has_skill(self, path: str) -> bool:
+        return True
+
     def permitted(self, call: ToolCall) -> ToolCall:
         return call
 

@@ -343,7 +343,7 @@ def test_the_check_of_a_restored_workspace_finds_what_was_damaged_before(
 def test_text_that_looks_like_markup_and_odd_names_survive(
     filled: Memory, save: Save, place: LocalPlace, tmp_path: Path
 ) -> None:
-    odd = ["[bold]x.md", "a b.md", "二 🐋.md", "back\\slash.md", "...md"]
+    odd = ["[bold]x.md", "a b.md", "二 🐋.md", "back\\slash.md"]
     for name in odd:
         (filled.workspace.root / "memory" / name).write_text(as_given(name))
     save()

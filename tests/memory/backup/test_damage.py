@@ -1,5 +1,6 @@
 """What is damaged or forged at the place is named, and never restored as good."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -67,7 +68,7 @@ def test_all_else_is_restored_where_that_is_asked_for(
     with pytest.raises(BackupDamaged, match=r"MEMORY\.md"):
         restored(place, tmp_path / "again")
     result = restore(place, snapshot, tmp_path / "again", settings=SETTINGS, skip_damaged=True)
-    assert result.left_out == ("MEMORY.md",)
+    assert [file.path for file in result.left_out] == ["MEMORY.md"]
     assert result.files == len(snapshot.files) - 1
     assert not (tmp_path / "again" / "MEMORY.md").exists()
 
@@ -89,7 +90,8 @@ def refused(place: LocalPlace, forged: Snapshot, target: Path) -> str:
     place.write(forged.id + SUFFIX, encode_snapshot(forged))
     with pytest.raises(BackupDamaged, match=forged.id) as caught:
         restored(place, target, forged.id)
-    assert [problem.message for problem in check_backup(place).problems] == [caught.value.message]
+    why = caught.value.message.partition("forged: ")[2]
+    assert f"{forged.id}: {why}" in [problem.message for problem in check_backup(place).problems]
     assert place.name in caught.value.message
     assert "backup list" in caught.value.hint
     assert not target.exists()
@@ -128,14 +130,24 @@ def test_a_forged_size_twice_the_same_path_a_file_below_a_file_and_a_foreign_pie
     for files, words in (
         ((structs.replace(note, size=2**62),), "the size of 'MEMORY.md', 4,611,686,018,427,387,904 bytes, is not"),
         ((structs.replace(note, size=-1),), "the size of 'MEMORY.md', -1 bytes, is not"),
-        ((note, note), "two files at 'MEMORY.md'"),
-        ((below, other), "'memory/a' as a file and as a folder"),
+        ((structs.replace(note, mtime_ns=10**30),), "the time of 'MEMORY.md' is none that a file has"),
         ((outside,), "names a piece that no backup has"),
     ):
         message = refused(place, forge(real, *files), tmp_path / "again")
         assert "is damaged or forged: " in message
         assert words in message
         (place.folder / (forge(real, *files).id + SUFFIX)).unlink()
+    for files, words in (
+        ((note, note), "two files at 'MEMORY.md', or"),
+        ((other, below), "two files at 'memory/a/b.md', or one below another file"),
+    ):
+        forged = forge(real, *files)
+        place.write(forged.id + SUFFIX, encode_snapshot(forged))
+        result = restored(place, tmp_path / "again", forged.id)
+        assert (result.files, len(result.left_out)) == (1, 1)
+        assert words in result.left_out[0].why
+        shutil.rmtree(tmp_path / "again")
+        (place.folder / (forged.id + SUFFIX)).unlink()
 
 
 def test_a_size_that_its_pieces_do_not_have_is_found_when_they_are_restored(

@@ -21,12 +21,15 @@ from tests.fakes import FakeClock
 class Laptop:
     """A device: its workspace, its clock, and what a person does on it."""
 
-    def __init__(self, root: Path, name: str, *, skew_s: float = 0, keys: Keys | None = None) -> None:
+    def __init__(
+        self, root: Path, name: str, *, skew_s: float = 0, keys: Keys | None = None, ask_above: int | None = None
+    ) -> None:
         root.mkdir(parents=True, exist_ok=True)
         self.name = name
         self.clock = FakeClock()
         self.clock.advance(skew_s)
         self.keys = keys
+        self.ask_above = ask_above
         self.added = set[str]()
         self.workspace = Workspace(root)
         self.open()
@@ -34,7 +37,9 @@ class Laptop:
 
     def open(self) -> None:
         self.memory = Memory.open(self.workspace, self.clock, read_only=False)
-        self.sync = Sync(self.memory, ForeignDeletions(self.memory), keys=self.keys, encrypts=self.keys is not None)
+        port = ForeignDeletions(self.memory)
+        encrypts = self.keys is not None
+        self.sync = Sync(self.memory, port, keys=self.keys, encrypts=encrypts, ask_above=self.ask_above)
 
     def close(self) -> None:
         self.memory.close()

@@ -17,6 +17,7 @@ from memory.archive.packs.remote import LONGEST_FILE
 from memory.records import EntryDraft, EntryKind
 from memory.sync.errors import SegmentDamaged
 from memory.sync.limits import (
+    MAX_NOTE_LINES,
     MOST_META_VALUES,
     MOST_NESTED,
     MOST_NOTE,
@@ -165,7 +166,7 @@ def test_the_longest_text_and_the_largest_meta_arrive(desk: Laptop, laptop: Lapt
     trip = desk.talk("Hello")
     longest = "word " * (MOST_TEXT // 5)
     desk.say(trip, longest, meta=cleared_fields({"a": [1] * (MOST_META_VALUES - 9)}))
-    note = "# Memory\n\n" + "word\n" * (MOST_NOTE // 5 - 9)
+    note = "# Memory\n\n" + ("word " * 20 + "\n") * (MOST_NOTE // 101 - 9)
     (desk.workspace.root / "MEMORY.md").write_text(note)
     desk.run(place)
     assert laptop.run(place).unread == ()
@@ -246,3 +247,10 @@ def test_notes_of_a_run_go_into_several_segments(desk: Laptop, laptop: Laptop, p
 def test_a_note_that_is_too_long_stays_on_its_device(desk: Laptop, place: Path) -> None:
     (desk.workspace.root / "MEMORY.md").write_text("# Memory\n\n" + "word\n" * (MOST_NOTE // 5))
     assert desk.run(place).held_back == ("MEMORY.md",)
+
+
+def test_a_note_of_very_many_lines_stays_on_its_device(laptop: Laptop, place: Path) -> None:
+    laptop.workspace.memory_md.write_text("x\n" * (MAX_NOTE_LINES + 1))
+    assert laptop.run(place).held_back == ("MEMORY.md",)
+    laptop.workspace.memory_md.write_text("x\n" * MAX_NOTE_LINES)
+    assert laptop.run(place).held_back == ()

@@ -1,8 +1,11 @@
 """Each way that a server can fail has its own sentence: what, where, what to do."""
 
 import socket
+import time
+from collections.abc import Callable
 
 import pytest
+from msgspec.structs import replace
 
 from models.chat.errors import Endpoint, error_from_body, truncated_error
 from models.chat.port import AnswerEnd, AnswerError, Connected, TextChunk
@@ -287,3 +290,29 @@ def test_each_limit_is_told_with_its_unit() -> None:
     assert told["quiet_events"] == "200,000 events"
     assert told["unpacked_times"] == "100 times its size"
     assert set(told) == set(StreamLimits.__struct_fields__)
+
+
+QUIET: list[tuple[str, Callable[[int], bytes]]] = [
+    ("comment", lambda _: b": k\n\n"),
+    ("byte", lambda _: b":"),
+    ("empty delta", lambda _: data(delta(content=""))),
+    ("role", lambda _: data(delta(role="assistant"))),
+    ("progress in comments", lambda n: f": keepalive {n % 2}/8\n\n".encode()),
+    ("progress in events", lambda n: data({"prompt_progress": {"processed": n % 2, "total": 8}, "choices": []})),
+    ("rising progress", lambda n: data({"prompt_progress": {"processed": n, "total": 10**12}, "choices": []})),
+    ("usage", lambda n: data({"usage": {"prompt_tokens": n, "completion_tokens": 0}, "choices": []})),
+]
+
+
+@pytest.mark.parametrize("first", ["", "A word. "], ids=["before", "after a word"])
+@pytest.mark.parametrize("step", [pytest.param(step, id=name) for name, step in QUIET])
+async def test_a_server_that_says_no_word_is_ended_by_time(
+    loopback: Loopback, hasty: ModelSettings, step: Callable[[int], bytes], first: str
+) -> None:
+    settings = replace(hasty, retries=0, first_byte_timeout=0.15, stall_timeout=0.15)
+    steps = [sent for n in range(600) for sent in (step(n), Pause(0.03))]
+    loopback.plays(stream(*([data(delta(content=first))] if first else []), *steps))
+    began = time.monotonic()
+    events = await events_of(f"openai:scripted@{loopback.address}", settings)
+    assert failure(events).title in {"No response", "The answer stalled"}
+    assert time.monotonic() - began < 9, "18 seconds are sent"

@@ -48,6 +48,13 @@ def test_what_is_no_date_is_said_so(said: str) -> None:
         parse_moment(said, NOW)
 
 
+@pytest.mark.parametrize("said", ["0001-01-01", "0001", "0001-01-01T00:00", "9999-12-31T23:59"])
+def test_a_date_that_utc_does_not_have_is_no_date(said: str) -> None:
+    hours = 9 if said.startswith("0") else -9
+    with pytest.raises(Misuse, match="is not a date"):
+        parse_moment(said, NOW, zone=timezone(timedelta(hours=hours)))
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
