@@ -72,7 +72,7 @@ async def _probed(config: Config, spec: str, report: Callable[[str], None]) -> t
             report(f"a question that needs the tool ({way})")
             read = await _ask(model, _READ, _TOOL)
             answers += [hello, read]
-            if hello.is_plain and read.reads_notes:
+            if read.reads_notes and (hello.is_plain or way == "text"):  # a greeting gets no list of tools
                 tools = "native" if model.profile.tools else "text"  # a server may have rejected them
                 break
         finally:
@@ -86,7 +86,7 @@ async def _probed(config: Config, spec: str, report: Callable[[str], None]) -> t
         await model.close()
     verdict = ProbeVerdict(
         tools=tools,
-        is_plain=tools != "none" or any(answer.is_plain for answer in answers[:-1:2]),
+        is_plain=any(answer.is_plain for answer in answers[:-1:2]),
         system=_WORD in answers[-1].text.casefold(),
         repeats=any(answer.repeats for answer in answers),
     )

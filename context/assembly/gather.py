@@ -32,7 +32,7 @@ from context.layers.system import (
     matching_rules,
 )
 from context.notice import FileNotice
-from context.recall.guide import asks_for_fact
+from context.recall.guide import guide_for
 from context.report import DroppedSource
 from context.settings import ContextSettings
 from context.sources.changes import SourceChange
@@ -111,7 +111,7 @@ def gather_tail(
         recalled=_with_nonce(recalled_pieces(recalled), nonce),
         attachments=_with_nonce([attachment.piece for attachment in attached], nonce),
         message=(),
-        brief=inputs.profile.is_small and asks_for_fact(turn.text),
+        guide=guide_for(turn.text, is_small=inputs.profile.is_small),
     )
     others = any((parts.tools, parts.instructions, parts.skills, parts.changes, parts.recalled, parts.attachments))
     if turn.text or not others:

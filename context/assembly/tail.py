@@ -49,7 +49,7 @@ class TailInput(Struct, frozen=True, kw_only=True):
     recalled: tuple[MessagePiece, ...] = ()
     attachments: tuple[MessagePiece, ...] = ()
     message: tuple[MessagePiece, ...] = ()
-    brief: bool = False  # whether only the words that answer are asked for
+    guide: str = "use"  # section of the prompt `recall`
 
 
 def bound_tail(parts: TailInput, budget: Budget, settings: ContextSettings, counting: MessageCounter) -> RequestTail:
@@ -68,7 +68,7 @@ def bound_tail(parts: TailInput, budget: Budget, settings: ContextSettings, coun
 
     recalled = [p for p in parts.recalled if isinstance(p.part, RecalledSpan) and not is_in_view(p.part, shown)]
     found = [piece.part for piece in recalled if isinstance(piece.part, RecalledSpan)]
-    spans = with_guide(found, brief=parts.brief)
+    spans = with_guide(found, parts.guide)
     pieces = (
         *parts.tools,
         *within(parts.instructions, budget.shares[Layer.SYSTEM]),

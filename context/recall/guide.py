@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from foundation.text.dates.relative import written_dates
-from foundation.text.sentences import is_question
+from foundation.text.sentences import asks_something, is_question
 from foundation.trust import Citation, Trust
 from models.messages import RecalledSpan, Role
 from models.prompts import prompt
@@ -33,10 +33,16 @@ def asks_for_fact(text: str) -> bool:
     return len(text) <= _LONGEST_FACT and is_question(text) and _EXPLAINS.search(text) is None
 
 
-def with_guide(parts: Sequence[RecalledSpan], *, brief: bool = False) -> tuple[RecalledSpan, ...]:
-    """The passages of a block, the first with the line behind it, which is no part of recall's share. `brief` asks for
-    only the words that answer."""
+def guide_for(text: str, *, is_small: bool) -> str:
+    """The section of the prompt `recall` that says how to use the passages that were recalled for the message."""
+    if not asks_something(text):
+        return "task"
+    return "fact" if is_small and asks_for_fact(text) else "use"
+
+
+def with_guide(parts: Sequence[RecalledSpan], guide: str = "use") -> tuple[RecalledSpan, ...]:
+    """The passages of a block, the first with the line behind it, which is no part of recall's share."""
     is_approximate = any(part.trust is Trust.APPROXIMATE and not part.unverified for part in parts)
-    use = prompt("recall", "fact" if brief else "use")
-    guide = f"{prompt('recall', 'approximate')} {use}" if is_approximate else use
-    return tuple(replace(part, guide=guide if n == 0 else "") for n, part in enumerate(parts))
+    use = prompt("recall", guide)
+    line = f"{prompt('recall', 'approximate')} {use}" if is_approximate else use
+    return tuple(replace(part, guide=line if n == 0 else "") for n, part in enumerate(parts))

@@ -106,4 +106,13 @@ def only_asks(text: str) -> bool:
     Such a text is no evidence: “What is my dentist called” says nothing of the dentist.
     """
     found = [sentence.text for sentence in sentences(text)]
-    return bool(found) and all(is_question(one) or _ASKS.match(one) or request_end(one) for one in found)
+    return bool(found) and all(_asks(one) or request_end(one) for one in found)
+
+
+def asks_something(text: str) -> bool:
+    """Whether the text begins with a request for entries, or one of its sentences asks."""
+    return request_end(text) > 0 or any(_asks(sentence.text) for sentence in sentences(text))
+
+
+def _asks(sentence: str) -> bool:
+    return is_question(sentence) or _ASKS.match(sentence) is not None

@@ -141,3 +141,11 @@ def test_the_command_line_probes(run: Run, server: ChatServer) -> None:
     assert again["probe"]["tools"] == "native"
     listed = run("models", "list", "--json").json
     assert {"size", "text_tools"} <= set(listed["models"][0])
+
+
+async def test_a_model_that_always_calls_gets_tools_in_text(server: ChatServer, tmp_path: Path) -> None:
+    """With a list in the message it gets none with a greeting."""
+    call = '{"name": "read_file", "arguments": {"path": "notes.txt"}}'
+    behaves(server, lambda *_: chat(call))
+    verdict = await probed(server, tmp_path)
+    assert (verdict.tools, verdict.is_plain) == ("text", False)

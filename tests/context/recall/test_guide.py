@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from context.recall.guide import asks_for_fact, with_guide
+from context.recall.guide import asks_for_fact, guide_for, with_guide
 from foundation.privacy import clear
 from foundation.trust import Citation, Trust
 from memory.records import UNTIMED, EntryDraft, EntryKind
@@ -110,3 +110,21 @@ def test_only_a_small_model_is_told_to_answer_with_the_fact_alone(
     talk.profile = replace(talk.profile, parameters_b=parameters_b)
     remembered(talk, "The ferry to Hydra leaves at seven from gate E8.")
     assert prompt("recall", section) in texts(talk.send("Which gate does the ferry to Hydra leave from?"))[-1]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_small", "section"),
+    [
+        ("What did we decide about the retries?", False, "use"),
+        ("What did we decide about the retries?", True, "fact"),
+        ("Why does the test fail?", True, "use"),
+        ("查找2024年3月的航班记录", True, "use"),
+        ("Show me the flights in March", False, "use"),
+        ("The test tests/test_price.py fails. Find the cause and mend it.", True, "task"),
+        ("Read calc/price.py, and fix the bug with edit_file", False, "task"),
+        ("把端口改成9090", True, "task"),
+    ],
+)
+def test_only_a_question_is_to_be_answered_from_the_passages(text: str, is_small: bool, section: str) -> None:
+    assert guide_for(text, is_small=is_small) == section
+    assert recalled_block(with_guide([span()], section)).endswith(prompt("recall", section))
