@@ -70,8 +70,8 @@ class ProjectFiles:
         """The best `most` names for what was typed, also while they are being read; [] once `is_stale`. Blocks.
 
         A file whose own name begins with it comes first, then one whose name has it, then one whose path has it, then
-        one whose path has its letters in order, and generated and binary files last. Of these, files that git has as changed come first, then tracked
-        ones; the shorter before the longer.
+        one whose path has its letters in order; generated and binary files come last. Of these, files that git has as
+        changed come first, then tracked ones; the shorter before the longer.
         """
         self._refresh()
         git = self._git.names()

@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from models.chat.errors import Endpoint, error_from_body, truncated_error
+from models.chat.errors import Endpoint, error_from_body, refused_error, truncated_error
 from models.chat.port import AnswerEnd, AnswerError, Connected, TextChunk
 from models.limits import StreamLimitExceeded, StreamLimits
 from models.settings import ModelSettings
@@ -287,3 +287,9 @@ def test_each_limit_is_told_with_its_unit() -> None:
     assert told["quiet_events"] == "200,000 events"
     assert told["unpacked_times"] == "100 times its size"
     assert set(told) == set(StreamLimits.__struct_fields__)
+
+
+def test_the_command_that_starts_a_server_names_its_port() -> None:
+    for port in (8080, 45101):
+        endpoint = Endpoint("llamacpp", "m", f"http://127.0.0.1:{port}/v1", "", "")
+        assert f"--port {port}`" in refused_error(endpoint, "no route").hint
