@@ -26,7 +26,7 @@ from foundation.terminal_text import fenced
 from foundation.trust import Trust
 from memory.observations.observation import is_made
 from memory.records import Conversation, Entry, EntryKind
-from memory.tool_calls import INTERRUPTED, described
+from memory.tool_calls import INTERRUPTED, described, tool_calls
 
 if TYPE_CHECKING:  # the help of a command must not load the store
     from memory.memory import Memory
@@ -131,8 +131,10 @@ def markdown_pieces(memory: Memory, conversation: Conversation, on_trouble: OnTr
     for exported in entries_of(memory, conversation, on_trouble):
         if exported.entry.seq in branch:
             yield _markdown_message(exported)
-            for call in memory.conversations.interrupted_calls(exported.entry):
-                yield f"\n{fenced(described(call).rstrip())}\n\n*({INTERRUPTED})*\n"
+            interrupted = memory.conversations.interrupted_calls(exported.entry)
+            for call in tool_calls(exported.entry):
+                note = f"\n*({INTERRUPTED})*\n" if call in interrupted else ""
+                yield f"\n{fenced(described(call).rstrip())}\n{note}"
 
 
 def _markdown_message(exported: ExportedEntry) -> str:
@@ -145,7 +147,8 @@ def _markdown_message(exported: ExportedEntry) -> str:
     if entry.kind is EntryKind.TOOL_RESULT:
         return f"{heading}{fenced(exported.text.rstrip())}\n{end}"
     attached = "".join(f"\n*Attached: {name}*\n" for name in entry.meta.get("attachments", []))
-    return heading + exported.text.rstrip("\n") + "\n" + end + attached
+    text = exported.text.rstrip("\n")
+    return heading + (f"{text}\n" if text else "") + end + attached
 
 
 def _speaker(entry: Entry) -> str:

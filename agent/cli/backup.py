@@ -210,7 +210,7 @@ def restore(place: str, target: Path, at: str | None, *, skip_damaged: bool) -> 
         for problem in problems:
             output.line(f"{problem.what} {problem.where}: {problem.message}")
         if not problems:
-            output.narrate(f"The workspace was checked: no damage found, {report.pages:,} pages read.")
+            output.narrate(f"The workspace was checked: no damage found, {counted(report.pages, 'page')} read.")
         if snapshot.packs_at:
             output.narrate(f"The packs in {snapshot.packs_at} are not part of the backup.")
         output.narrate(f"Open it with `{own_command('--workspace', str(result.target))}`; add `--trust` to trust it.")

@@ -115,7 +115,7 @@ def _print_report(report: CheckReport, *, repair: bool) -> None:
         output.narrate(report.lost_checkpoints_sentence)
     if not report.problems and not report.lost:
         all_ = "The rest" if report.known_lost else "All"
-        output.narrate(f"{all_} is intact; {report.pages:,} pages were checked.")
+        output.narrate(f"{all_} is intact; pages checked: {report.pages:,}.")
     elif not repair:
         output.narrate(f"`{PROGRAM} check --repair` repairs what can be repaired and keeps a copy of what it changes.")
 

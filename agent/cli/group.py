@@ -137,7 +137,7 @@ def global_options(*, with_json: bool) -> list[click.Option]:
         _global_option(
             "--trust",
             _trust,
-            f"Trust the workspace in its current state, then run (see `{PROGRAM} trust`).",
+            f"Trust the workspace and the project first (see `{PROGRAM} trust`).",
             is_flag=True,
             default=None,
         ),

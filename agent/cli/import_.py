@@ -122,18 +122,18 @@ def _files_of(paths: tuple[Path, ...], form: str | None) -> list[Path]:
     Raises Misuse.
     """
     from agent.importers.import_files import files_of
-    from agent.services.found_conversations import find_conversations_on_disk
+    from agent.services.found_conversations import find_conversations_on_disk, find_named
 
     environment = current().loaded_config.config.environment
     names = {str(path) for path in paths if not path.exists()}
     found = find_conversations_on_disk(Path.home(), environment) if names or not paths else []
     if not paths:
         _list(found)
-    programs = {source.id: source.files for source in found}
     files: dict[Path, None] = {}
     for path in paths:
         expanded = (path,) if form == "chunks" else tuple(files_of(path))
-        of_path = programs.get(str(path), expanded)
+        source = find_named(found, str(path)) if str(path) in names else None
+        of_path = source.files if source else expanded
         if not of_path:
             raise Misuse("Nothing to import", f"{path} contains no file that can be imported.")
         for file in of_path:

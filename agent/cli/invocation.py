@@ -114,10 +114,12 @@ class Invocation:
         from agent.config.workspaces import find_workspace
 
         workspace = find_workspace(self.workspace_flag, self.environment, self.here, self.home)
-        if self.trust_first and workspace.brings_state:
-            from agent.services.trust import trust_workspace
+        if self.trust_first:
+            from agent.services.trust import trust_instructions, trust_workspace
+            from foundation.paths import Workspace
 
-            if notice := trust_workspace(workspace, self.environment).set_aside:
+            trust_instructions(Workspace(self.here), self.environment)
+            if workspace.brings_state and (notice := trust_workspace(workspace, self.environment).set_aside):
                 output.narrate(notice)
         return workspace
 

@@ -8,6 +8,7 @@ from agent.cli import output
 from agent.cli.group import CliCommand
 from agent.cli.invocation import current
 from foundation.errors import PalimpsestError
+from foundation.figures import counted
 from foundation.sizes import format_size
 
 if TYPE_CHECKING:
@@ -67,8 +68,8 @@ def command() -> None:
         *count_rows(figures),
         ("entries", f"{figures.entries:,}  ({figures.chars:,} characters)"),
         ("archived", f"{figures.archived_entries:,} entries  ({figures.archived_chars:,} characters)"),
-        ("pages", f"{figures.pages:,}  in {figures.packs:,} packs, {format_size(figures.pack_bytes)}"),
-        ("at rest", f"{figures.cold_pages:,} pages"),
+        ("pages", f"{figures.pages:,}  in {counted(figures.packs, 'pack')}, {format_size(figures.pack_bytes)}"),
+        ("at rest", counted(figures.cold_pages, "page")),
         ("notes", f"{notes:,}"),
         *(
             [("to analyse", f"{unanalysed:,} entries indexed by an older version; continues after each turn")]

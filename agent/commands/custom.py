@@ -105,9 +105,18 @@ def _command(path: str, text: str) -> Command:
         sent = body.replace(ARGUMENTS, arguments) if ARGUMENTS in body else f"{body}\n\n{arguments}".strip()
         return SendMessage(sent)
 
-    name = path.partition("commands/")[2].removesuffix(".md").replace("/", ":").lower()
+    name = _name(path)
     usage = visible_line(fields.get("argument-hint", "[TEXT]" if ARGUMENTS in body else ""))
     return Command(name=name, summary=summary, usage=usage, run=run)
+
+
+def _name(path: str) -> str:
+    return path.partition("commands/")[2].removesuffix(".md").replace("/", ":").lower()
+
+
+def untrusted_command(session: Session, name: str) -> str:
+    """The file of the project that would be this command once it is trusted; "" for none. Blocks."""
+    return next((path for path in project_commands(session).files if _name(path) == name), "")
 
 
 def _files(root: Path, folder: str) -> dict[str, str]:

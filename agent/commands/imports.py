@@ -28,7 +28,7 @@ _KNOWLEDGE: Final = " knowledge"
 
 
 async def _import(session: Session, chosen: str) -> Outcome:
-    from agent.services.found_conversations import find_conversations_on_disk
+    from agent.services.found_conversations import find_conversations_on_disk, find_named
 
     found = await asyncio.to_thread(find_conversations_on_disk, Path.home(), session.config.environment)
     if not chosen:
@@ -36,7 +36,7 @@ async def _import(session: Session, chosen: str) -> Outcome:
         notes = ("Only names and sizes have been read so far. Files are read after you confirm.",)
         return Choices("Import conversations", items, "/import", notes) if items else TextResult(NONE_FOUND)
     name = chosen.removesuffix(_KNOWLEDGE)
-    source = next((source for source in found if source.id == name), None)
+    source = find_named(found, name)
     if source is None:
         raise Misuse(
             "Not found", f"There is nothing to import named “{visible_line(name)}”.", "/import lists what was found."

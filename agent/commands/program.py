@@ -203,13 +203,26 @@ async def _trust(session: Session, rest: str) -> Outcome:
     if workspace.is_read_only:
         how = "now trusted" if rest else "open read-only. If it is yours, run /trust yes"
         return TextResult(f"This workspace is {how}, then open the chat again.")
+    instructions = await _trust_instructions(session, trusts=bool(rest))
     if access and (changed := await asyncio.to_thread(access.changed)):
         names = ", ".join(f"`{visible(name)}`" for name in changed)
-        return TextResult(
-            f"This workspace is trusted. New or changed since, and inactive: {names}. /trust yes activates them."
-        )
-    later = "; changed settings and hooks apply from the next start" if rest else ""
-    return TextResult(f"This workspace is fully trusted{later}.")
+        state = f"This workspace is trusted. New or changed since, and inactive: {names}. /trust yes activates them."
+    else:
+        later = "; changed settings and hooks apply from the next start" if rest else ""
+        state = f"This workspace is {'' if instructions and not rest else 'fully '}trusted{later}."
+    return TextResult("\n\n".join(filter(None, (state, instructions))), changes_context=bool(rest and instructions))
+
+
+async def _trust_instructions(session: Session, *, trusts: bool) -> str:
+    """Trusts the project's instructions, or only reports those that are not trusted."""
+    files = await asyncio.to_thread(session.instructions.untrusted)
+    if not files:
+        return ""
+    names = ", ".join(f"`{visible(file.shown)}`" for file in files)
+    if not trusts:
+        return f"Instructions of this project that the model does not read: {names}. /trust yes trusts them."
+    await asyncio.to_thread(session.instructions.answer, files, allowed=True)
+    return f"The model reads these instructions of the project from the next message on: {names}."
 
 
 async def _init(session: Session, rest: str) -> Outcome:
@@ -300,7 +313,7 @@ COMMANDS = (
     ),
     Command(
         name="trust",
-        summary="Show what is untrusted in this workspace, or trust it.",
+        summary="Show what is untrusted in this workspace and this project, or trust it.",
         usage="[yes]",
         beside_turns=True,
         run=_trust,

@@ -30,6 +30,7 @@ from agent.commands.chinese_names import CHINESE_NAMES
 from agent.commands.command import Command
 from agent.commands.results import CommandFailed, Outcome, Proposal, TextResult
 from foundation.errors import Misuse, PalimpsestError
+from foundation.terminal_text import visible_line
 
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from agent.session import Session
@@ -131,7 +132,8 @@ async def run(session: Session, line: str) -> Outcome:
             await refresh(session)
         command = find(name)
         if command is None:
-            return CommandFailed(_unknown(name))
+            path = await asyncio.to_thread(custom.untrusted_command, session, _typed(name)) if session else ""
+            return CommandFailed(_untrusted(name, path) if path else _unknown(name))
         return await command.run(session, rest.strip())
     except PalimpsestError as error:
         return CommandFailed(error)
@@ -161,6 +163,11 @@ def _unknown(name: str) -> Misuse:
     hint = f"Did you mean /{by_name[similar[0]].name}?" if similar else "/help lists the commands."
     hint += " A space before the slash sends it as a message."
     return Misuse("Unknown command", f"There is no command {name or '/'}.", hint)
+
+
+def _untrusted(name: str, path: str) -> Misuse:
+    message = f"{name} is a command of this project ({visible_line(path)}) that you have not trusted."
+    return Misuse("Not trusted", message, "/commands names such files, /commands trust trusts them.")
 
 
 def _rank(command: Command, typed: str) -> int | None:

@@ -258,7 +258,7 @@ def _short(turn: TurnNode) -> str:
 
 
 def _counted(number: int, singular: str) -> str:
-    from agent.services.conversation_tree import counted
+    from foundation.figures import counted
 
     return counted(number, singular)
 

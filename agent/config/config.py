@@ -87,7 +87,7 @@ def read_config(workspace: Workspace, environment: Mapping[str, str], flags: Map
     for name, value in flags.items():
         layers.take(all_settings()[name], value, "--" + name)
     if "model" not in layers.values and (last := UsedModels.of(environment)).default:
-        layers.take(all_settings()["model"], last.default, f"chosen last ({last.path})")
+        layers.take(all_settings()["model"], last.default, f"your last choice of a model ({last.path})")
     settings = msgspec.convert(_nested(layers.values), Settings)
     fields = {field: getattr(settings, field) for field in Settings.__struct_fields__}
     return LoadedConfig(
@@ -143,10 +143,10 @@ class _ConfigLayers:
     def take(self, setting: Setting, value: Any, where: str) -> None:
         try:
             converted = msgspec.convert(value, setting.kind, strict=not isinstance(value, str))
-        except msgspec.ValidationError as error:
-            whole = f"`{setting.name}` is {setting.type_name}, not {SHORT_REPR.repr(value)}. {_reason(error)}"
+        except msgspec.ValidationError:
+            whole = f"`{setting.name}` is {setting.type_name}, not {SHORT_REPR.repr(value)}."
             sentence = wrong_part(setting, value, strict=not isinstance(value, str)) or whole
-            self.problems.append(ConfigProblem(where, sentence.strip()))
+            self.problems.append(ConfigProblem(where, sentence))
             return
         fresh = msgspec.to_builtins(converted)
         try:
@@ -184,8 +184,3 @@ def _nested(values: Mapping[str, Any]) -> dict[str, Any]:
 def _nearest(name: str, known: list[str]) -> str:
     similar = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
     return f" (did you mean {similar[0]}?)" if similar else ""
-
-
-def _reason(error: msgspec.ValidationError) -> str:
-    message = str(error)
-    return "" if message.startswith("Expected `") and "got" in message else message + "."

@@ -17,6 +17,7 @@ from agent.tools.files.project import ProjectFolders
 from agent.version import version
 from foundation.clock import SystemClock
 from foundation.errors import PalimpsestError
+from foundation.figures import counted
 from foundation.install_hints import DISTRIBUTION, install_command, install_extra
 from foundation.paths import Workspace
 from foundation.program import PROGRAM, own_command
@@ -175,7 +176,8 @@ def _store(workspace: Workspace) -> CheckResult:
     return CheckResult(
         "store",
         "ok",
-        f"{figures.entries:,} entries in {figures.conversations:,} conversations, {figures.pages:,} pages"
+        f"{figures.entries:,} entries in {counted(figures.conversations, 'conversation')}, "
+        + counted(figures.pages, "page")
         + (f"; {unanalysed:,} entries are being re-indexed after turns" if unanalysed else ""),
     )
 

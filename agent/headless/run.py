@@ -388,7 +388,9 @@ class _WaitingNotice:
         self._is_written = True
         known = "the server reports no progress"
         if figures := self._progress.figures:
-            known = f"the prompt has {figures} to read; {known}"
+            unread = f"the prompt has {figures} to read"
+            read = f"the server has read {figures} tokens" if self._progress.has_read else unread
+            known = f"{unread}; {known}"
             if self._progress.is_reported:
-                known = ", ".join(filter(None, (f"the server has read {figures} tokens", self._progress.left())))
+                known = ", ".join(filter(None, (read, self._progress.left())))
         output.narrate(f"No output for {NOTICE_AFTER_S:g} s; {known}. Ctrl+C stops.")

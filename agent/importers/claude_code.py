@@ -82,6 +82,7 @@ class _Session:
         self._names: dict[str, str] = {}  # call → its tool
         self._prompts: dict[str, str] = {}  # message to a subagent → the answer that calls it
         self._queued: dict[str, ImportRecord] = {}  # messages typed while the agent works, until they are sent
+        self._unsent: set[str] = set()  # queued messages that were imported before a message typed later
         self._sent = sessions.Repeats()  # queued messages as attachments (1) and as removed from the queue (-1)
         self._last = ""  # event
         self._answer: ImportRecord | None = None  # whose parts still come
@@ -100,6 +101,7 @@ class _Session:
                 "subtype": "local_command",
                 "content": content,
             }:
+                yield from self.end()
                 yield from self._take_user(location, event, content)
             case {"type": "queue-operation"}:
                 yield from self._take_queue(location, event)
@@ -120,7 +122,13 @@ class _Session:
     def close(self) -> Iterator[ImportRecord]:
         """The rest: also the messages that are still in the queue."""
         yield from self.end()
-        yield from (self._inserted(record) for record in self._queued.values())
+        yield from self._take_unsent()
+
+    def _take_unsent(self) -> Iterator[ImportRecord]:
+        """The messages in the queue, which a message that never was in it has overtaken."""
+        queued, self._queued = self._queued, {}
+        self._unsent |= set(queued)
+        yield from (self._inserted(record) for record in queued.values())
 
     def _take_queue(self, location: str, event: dict[str, Any]) -> Iterator[ParsedRecord]:
         """A queued message is sent as a user event or an attachment, or it is only removed from the queue."""
@@ -188,13 +196,18 @@ class _Session:
         if not words:
             yield from [] if skipped or self._parents[key] == key else [Skipped(location, "user", SkipReason.EMPTY)]
             return
-        is_queued = self._queued.pop(words, None) is not None
-        if event.get("type") == "attachment" and self._sent.holds(words, 1):
+        is_queued, is_side = self._queued.pop(words, None) is not None, event.get("isSidechain") is True
+        if words in self._unsent or (event.get("type") == "attachment" and self._sent.holds(words, 1)):
+            self._unsent.discard(words)
             yield Skipped(location, "queued_command", SkipReason.REPEATED)
             return
         yield from [Skipped(location, "queue-operation", SkipReason.REPEATED)] if is_queued else []
-        id_ = f"{key}-text" if key and self._parents[key] == key else key
-        is_side = event.get("isSidechain") is True
+        is_result = bool(key) and self._parents[key] == key
+        if self._queued and event.get("type") == "user" and not (is_queued or is_side or is_result):
+            yield from self._take_unsent()
+            del self._parents[key]
+            self._parents[key] = self._parent(event)
+        id_ = f"{key}-text" if is_result else key
         self._title = self._title or ("" if is_side else title_of(words))
         record = self._record(location, id_, event, words)
         origin = as_string(

@@ -93,7 +93,7 @@ def detect(path: Path, limits: ImportSettings | None = None) -> str:
     if holds_chunks(resolve_path(path)) or is_storage(resolve_path(path)):
         return "chunks" if holds_chunks(resolve_path(path)) else "opencode"
     with open_for_reading(resolve_path(path)) as stream:
-        if not zipfile.is_zipfile(stream):
+        if not _is_zip(path, stream):
             stream.seek(0)
             first_line = stream.readline(1 << 20).removeprefix(b"\xef\xbb\xbf").lstrip()
             if first_line and not first_line.startswith(b"[") and path.suffix != ".json":
@@ -111,11 +111,19 @@ def detect(path: Path, limits: ImportSettings | None = None) -> str:
         )
 
 
+def _is_zip(path: Path, stream: BinaryIO) -> bool:
+    """Whether the file is a zip. Raises NotAnArray if only its name says so."""
+    is_zip = zipfile.is_zipfile(stream)
+    if path.suffix.lower() == ".zip" and not is_zip:
+        raise NotAnArray("Damaged", f"{path} is not a ZIP archive.", "Is the download complete?")
+    return is_zip
+
+
 @contextmanager
 def _conversations(path: Path, limits: ImportSettings) -> Generator[Iterator[Any]]:
     """The conversations of an export: a JSON file, or a zip with one or several."""
     with open_for_reading(resolve_path(path)) as stream:
-        if not zipfile.is_zipfile(stream):
+        if not _is_zip(path, stream):
             stream.seek(0)
             yield objects(stream, path.name, limits.conversation)
             return

@@ -59,22 +59,36 @@ class FilesReport(Struct, kw_only=True):
 
 
 def files_of(path: Path) -> Iterator[Path]:
-    """The files that a path, a pattern or a folder names; what is read as one folder is given as that."""
+    """The files that a path, a pattern or a folder names; what is read as one folder is given as that. So is a folder
+    that cannot be read."""
     if not path.exists() and (matches := sorted(Path(path.anchor).glob(str(path.relative_to(path.anchor))))):
         for match in matches:
             yield from files_of(match)
     elif not path.is_dir():
         yield path
     else:
-        for folder, below, names in os.walk(path):
+        refused: list[OSError] = []
+        for folder, below, names in os.walk(path, onerror=refused.append):
             here = Path(folder)
             below.sort()
-            if holds_chunks(resolve_path(here)) or is_storage(resolve_path(here)):
+            try:
+                is_one = holds_chunks(resolve_path(here)) or is_storage(resolve_path(here))
+            except (PalimpsestError, OSError):  # the import names it
+                is_one = True
+            if is_one:
                 below.clear()
                 yield here
                 continue
             files = (here / name for name in sorted(names) if name.endswith(SUFFIXES))
-            yield from (file for file in files if file.suffix != ".db" or is_storage(resolve_path(file)))
+            yield from (file for file in files if file.suffix != ".db" or _is_database(file))
+        yield from (Path(error.filename) for error in refused)
+
+
+def _is_database(file: Path) -> bool:
+    try:
+        return is_storage(resolve_path(file))
+    except (PalimpsestError, OSError):  # the import names it
+        return True
 
 
 def import_files(

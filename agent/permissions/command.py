@@ -182,8 +182,14 @@ def _old_style(command: tuple[str, ...], count: int) -> tuple[str, ...]:
     return (f"-{command[1]}",) if is_plain else ()
 
 
+_PLAIN_BUILTIN: Final = re.compile(r"test (?:! )?-[defrswx] [^-]\S*|printf [^-][^$`]*", re.DOTALL)
+"""Forms of `test` and `printf` of which no shell judges a word as code."""
+
+
 def _runs_others(command: tuple[str, ...]) -> bool:
     name = command[0]
+    if _PLAIN_BUILTIN.fullmatch(" ".join(command)):
+        return False
     return name.rpartition("/")[2] in RUNNERS or program_name(name) in RUNNERS or _ASSIGNMENT.match(name) is not None
 
 

@@ -1,9 +1,11 @@
 """Commands that only read, as data: they run without a question wherever the sandbox holds.
 
-What makes a line opaque (redirection, substitution, variables, assignments, wrappers: agent.permissions.command) voids
-it, and so do the options of `PROGRAMS`. The choice follows Codex's list of safe commands and Claude Code's.
+A redirection to /dev/null or between the outputs changes nothing. What makes a line opaque (other redirections,
+substitution, variables, assignments, wrappers: agent.permissions.command) voids it, and so do the options of
+`PROGRAMS`. The choice follows Codex's list of safe commands and Claude Code's.
 """
 
+import os
 import re
 from typing import Final
 
@@ -17,7 +19,7 @@ def _without(options: str) -> str:
 
 _NAMES: Final = """
 ls cat head tail stat file df pwd which whoami id uname echo true false basename dirname realpath readlink cut tr nl
-paste rev seq comm cmp column fold od strings md5sum sha1sum sha256sum cksum find date
+paste rev seq comm cmp column fold od strings md5sum sha1sum sha256sum cksum find date printf test
 """
 _GIT: Final = "status diff log show blame shortlog describe rev-parse rev-list ls-files ls-tree merge-base check-ignore"
 _READ_ONLY: Final[dict[str, str]] = {
@@ -38,6 +40,10 @@ _READ_ONLY: Final[dict[str, str]] = {
     "git worktree": "list(?: --porcelain)?",
 }
 """What the words after the program, or after git's subcommand, match where it only reads."""
+_REDIRECTION: Final = re.compile(
+    r"""('[^']*'|"[^"]*")|(?<=[ \t])(?:(?:[12]?>>?|&>)[ \t]*/dev/null|[12]?>&[12])(?=[ \t;|&]|\Z)"""
+)
+"""A quoted text, or a redirection that writes no file."""
 _PRINTS_BELOW: Final = re.compile(
     r"rg|git (?:.* )?(?:diff|log|show|blame|grep)|[ef]?grep (?:.* )?(?:-\w*[rd]|--rec|--dir)"
 )
@@ -47,7 +53,7 @@ _FLAGS_OF_GREP: Final = re.compile(r"-[cEFHiIlnoPqrsvwx]+|--[\w-]+=.*")
 
 def read_only_commands(line: str) -> tuple[tuple[str, ...], ...]:
     """The commands of a line that only reads; none where it may do more, or where that is not known."""
-    parsed = parse_command(line)
+    parsed = parse_command(line if os.name == "nt" else _REDIRECTION.sub(lambda match: match[1] or "", line))
     return () if parsed.is_opaque or not all(map(_only_reads, parsed.commands)) else parsed.commands
 
 

@@ -18,6 +18,7 @@ from agent.tools.files.concerns import VERSION_CONTROL, is_secret
 from agent.tools.offer import is_project
 from context.notice import FileNotice
 from context.sources.project import InstructionText, UnusedInstructions
+from context.sources.sent_text import sent_text
 from foundation.figures import counted
 from foundation.files import exists
 from foundation.files.untrusted import UnreadableFile, read_own_text
@@ -28,9 +29,11 @@ NAMES: Final = ("AGENTS.md", "CLAUDE.md", "GEMINI.md", ".cursorrules")
 """Of each folder, the first of these that can be read."""
 MAX_BYTES: Final = 500_000
 MAX_IMPORTS: Final = 30
+MAX_SHOWN_LINES: Final = 20  # of a file, in the question on trust
+MAX_SHOWN_CHARS: Final = 400  # of a line there
 _IMPORTING: Final = {"CLAUDE.md", "GEMINI.md"}
 _CODE: Final = re.compile(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1|\Z)|`[^`\n]*`", re.MULTILINE | re.DOTALL)
-_DECLINED: Final = "is not read: you chose not to trust it"
+_DECLINED: Final = "is not read: you chose not to trust it; `/trust yes` trusts it"
 _IMPORT: Final = re.compile(r"(?<!\S)@(?:import\s+)?([^\s@,;:!?()]+)")
 
 
@@ -47,9 +50,13 @@ class InstructionFile(Struct, frozen=True):
         return home_shortened(Path(self.folder, self.name))
 
     @property
-    def description(self) -> str:
-        """The path and the size, for the question on trust."""
-        return f"{self.shown}, {counted(len(self.text.splitlines()), 'line')}"
+    def facts(self) -> tuple[str, ...]:
+        """The path, the size and the first lines of the text, for the question on trust."""
+        lines = self.text.splitlines()
+        shown = [f"  {line[:MAX_SHOWN_CHARS]}{'…' if len(line) > MAX_SHOWN_CHARS else ''}" for line in lines]
+        more = len(lines) - MAX_SHOWN_LINES
+        rest = [f"  … and {counted(more, 'more line')}"] if more > 0 else []
+        return (f"{self.shown}, {counted(len(lines), 'line')}:", *shown[:MAX_SHOWN_LINES], *rest)
 
 
 class ProjectInstructions:
@@ -104,9 +111,14 @@ class ProjectInstructions:
         paths = (self.root / name for name in NAMES)
         return next((path for path in paths if os.path.lexists(path)), None)
 
+    def untrusted(self) -> tuple[InstructionFile, ...]:
+        """The project's files as they are now, if they are not trusted."""
+        files = self._read()[0] if self.is_project else []
+        return tuple(file for file in files if not self._consents.answer(file))
+
     def trust(self) -> tuple[str, ...]:
         """Trusts all files as they are now; gives the paths of those that were not trusted."""
-        files = [file for file in self._read()[0] if not self._consents.answer(file)]
+        files = self.untrusted()
         self.answer(files, allowed=True)
         return tuple(file.shown for file in files)
 
@@ -119,7 +131,8 @@ class ProjectInstructions:
         if answer is False:
             return _DECLINED
         state = "changed since you trusted it, and the change is" if self._consents.is_changed(file) else "is"
-        return f"{state} not read until you trust it: `{own_command('trust', str(self._folder))}`"
+        command = own_command("trust", str(self._folder))
+        return f"{state} not read until you trust it: `/trust yes`, or `{command}` outside the chat"
 
     def _read(self) -> tuple[list[InstructionFile], list[UnusedInstructions]]:
         files, unused = dict[str, InstructionFile](), list[UnusedInstructions]()
@@ -132,7 +145,12 @@ class ProjectInstructions:
                     imported = self._imports(file, unused) if path.name in _IMPORTING else ()
                     files |= {each.name: each for each in (*imported, file) if each.name not in files}
                     break
-        return [file for file in files.values() if file.text.strip()], unused
+        texts = {name: sent_text(file.text) for name, file in files.items()}
+        empty = [file for name, file in files.items() if file.text.strip() and not texts[name]]
+        unused += [
+            UnusedInstructions(file.shown, "has no text below its headings, so it is not sent") for file in empty
+        ]
+        return [file for name, file in files.items() if texts[name]], unused
 
     def _read_file(self, path: Path, unused: list[UnusedInstructions]) -> InstructionFile | None:
         target = Path(os.path.realpath(path))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from foundation.figures import counted
 from foundation.privacy import clear, edited
 from memory.errors import MemoryFailure
 from memory.records import UNDOES, Conversation, Entry, EntryKind, EntryNode
@@ -264,8 +265,3 @@ def _heading(day: date, turns: Sequence[TurnNode]) -> str:
     parts += [counted(len(files), "file")] if files else []
     summary = next((turn.summary for turn in reversed(turns) if turn.summary), "")
     return " · ".join([*parts, *([" ".join(summary.split())] if summary else [])])
-
-
-def counted(number: int, singular: str) -> str:
-    """`1 turn`, `2 turns`."""
-    return f"{number:,} {singular}{'' if number == 1 else 's'}"

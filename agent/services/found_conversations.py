@@ -71,6 +71,13 @@ def find_conversations_on_disk(home: Path, environment: Mapping[str, str]) -> li
     return found
 
 
+def find_named(found: list[FoundConversations], name: str) -> FoundConversations | None:
+    """The one of this name, else the only one whose name begins with it: `claude` is `claude-code`."""
+    matches = [source for source in found if source.id == name]
+    matches = matches or [source for source in found if name and source.id.startswith(name.lower())]
+    return matches[0] if len(matches) == 1 else None
+
+
 def _files(folder: Path, deadline: float, depth: int = MAX_DEPTH) -> Iterator[tuple[Path, int]]:
     """The files below the folder with their sizes. No link is followed, and a folder that cannot be read is empty."""
     try:

@@ -61,14 +61,14 @@ def server_question(name: str, facts: Sequence[str], *, is_changed: bool) -> Ope
 
 
 def instructions_question(files: Sequence[str], *, is_changed: bool) -> OpeningQuestion:
-    """Whether the model may read the project's instruction files, whose paths these are. `is_changed`: other contents
-    were trusted."""
+    """Whether the model may read the project's instruction files. `files` are their paths and the beginnings of their
+    texts, line by line. `is_changed`: other contents were trusted."""
     title = f"The project's instructions {'changed' if is_changed else 'for agents are new'}"
     effect = (
         "If you trust them, the model reads them in each conversation in this project. You are asked again when a file "
         "changes."
     )
-    return _question(title, (*files, effect), yes=TRUST, no=NEVER, later=NOT_NOW)
+    return _question(title, (effect, *files), yes=TRUST, no=NEVER, later=NOT_NOW)
 
 
 def _question(title: str, facts: Sequence[str], *, yes: str, no: str = "", later: str = "") -> OpeningQuestion:
@@ -164,7 +164,7 @@ async def ask_about_project(face: AskingPort, session: "Session") -> None:
     await asyncio.to_thread(instructions.refresh)
     if files := instructions.unanswered:
         changed = await asyncio.to_thread(lambda: instructions.is_changed)
-        answer = await face.ask_instructions([file.description for file in files], is_changed=changed)
+        answer = await face.ask_instructions([fact for file in files for fact in file.facts], is_changed=changed)
         if answer is not None:
             await _store(face, partial(instructions.answer, files, allowed=answer))
     for server in session.servers.unanswered:

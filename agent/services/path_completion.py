@@ -9,9 +9,14 @@ from msgspec import Struct
 
 from foundation.paths import expand_home
 from foundation.terminal_text import escape_name, unescape_name
+from memory.knowledge.ingest.walk import SKIPPED
 
 MAX_PATHS: Final = 50
 _MAX_SCANNED: Final = 2_000  # entries of a folder that are read: it can be very large
+_BINARY: Final = re.compile(
+    r"\.(?:py[cod]|class|o|a|so|dylib|dll|exe|wasm|jar|whl|bin|dat|db|sqlite3?|zip|gz|xz|bz2|zst|tar|7z)$",
+    re.IGNORECASE,
+)
 _OPEN_MENTION = re.compile(r'(?<!\S)@("[^"]*|\S*)$')
 
 
@@ -49,11 +54,16 @@ def suggest_paths(typed: str, working_directory: Path) -> list[PathSuggestion]:
                     matches.append((rank, shown, entry.is_dir()))
     except (OSError, ValueError):  # an unreadable folder has no completions
         return []
-    matches.sort(key=lambda match: (match[0], not match[2], match[1].lower()))
+    matches.sort(key=lambda match: (is_generated(match[1]), match[0], not match[2], match[1].lower()))
     return [
         PathSuggestion(f"{folder_typed}{slash}{match}{'/' if is_dir else ''}")
         for _, match, is_dir in matches[:MAX_PATHS]
     ]
+
+
+def is_generated(path: str) -> bool:
+    """Whether a program made the file, or its bytes are no text: it is offered after all others."""
+    return _BINARY.search(path) is not None or not SKIPPED.isdisjoint(path.split("/"))
 
 
 def quote_mention(path: str) -> str:

@@ -13,9 +13,11 @@ from typing import Final
 from msgspec import Struct
 
 from agent.project.git_files import GitFiles
+from agent.services.path_completion import is_generated
 from agent.tools.files.project import ProjectFolders
 from agent.tools.files.walk import ProjectWalk
 from agent.tools.port import ToolFailure
+from foundation.terminal_text import escape_name, unescape_name
 
 FRESH_S: Final = 20.0  # seconds until the names are read anew
 FRESH_READINGS: Final = 10  # times that a reading took, until the next: a large project is read less often
@@ -68,8 +70,8 @@ class ProjectFiles:
         """The best `most` names for what was typed, also while they are being read; [] once `is_stale`. Blocks.
 
         A file whose own name begins with it comes first, then one whose name has it, then one whose path has it, then
-        one whose path has its letters in order. Of these, files that git has as changed come first, then tracked
-        ones; the shorter before the longer.
+        one whose path has its letters in order; generated and binary files come last. Of these, files that git has as
+        changed come first, then tracked ones; the shorter before the longer.
         """
         self._refresh()
         git = self._git.names()
@@ -86,11 +88,28 @@ class ProjectFiles:
             found += [name for name in piece if has_letters(name)]
             time.sleep(0)  # the screen has its turn
         self._last = _Search(self._names, size, wanted, found)
-        return nsmallest(most, found, key=lambda name: (_rank(wanted, name.lower()), git.rank(name), len(name), name))
+        return nsmallest(
+            most,
+            found,
+            key=lambda name: (is_generated(name), _rank(wanted, name.lower()), git.rank(name), len(name), name),
+        )
 
     def changed(self, most: int) -> list[str]:
         """Files that git has as changed, in alphabetical order. Waits a moment for its first answer."""
-        return nsmallest(most, self._git.names(FIRST_WAIT_S).changed)
+        return nsmallest(most, self._git.names(FIRST_WAIT_S).changed, key=lambda name: (is_generated(name), name))
+
+    def ignored(self, names: list[str]) -> frozenset[str]:
+        """Those of the names in one folder that .gitignore leaves out. Blocks."""
+        below = {name.removesuffix("/").rpartition("/")[2]: name for name in map(unescape_name, names)}
+        folder = next(iter(below.values()), "").removesuffix("/").rpartition("/")[0]
+        try:
+            place = self._project.locate(str(self._here / folder))
+        except ToolFailure:  # outside of the project
+            return frozenset()
+        left_out = ProjectWalk(self._project, self._stopped).ignored(
+            place, [(own, name.endswith("/")) for own, name in below.items()]
+        )
+        return frozenset(escape_name(below[own]) for own in left_out)
 
     def _refresh(self) -> None:
         """Has the names read anew where they are old; waits a moment for the first reading."""

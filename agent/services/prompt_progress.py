@@ -47,6 +47,11 @@ class PromptProgress:
         return not self._is_estimate and self._done >= self._total
 
     @property
+    def has_read(self) -> bool:
+        """True once the server has reported a part of the prompt as read."""
+        return self._done > 0
+
+    @property
     def figures(self) -> str:
         """`0.5k of 1.9k`, `about 1.9k tokens` before the first report, "" if nothing is known."""
         if not self._total:

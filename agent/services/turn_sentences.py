@@ -80,7 +80,7 @@ def recalled_line(span: RecalledSpan, beside: int) -> str:
     if span.off_branch:
         details.append(LEFT_BRANCH)
     if beside:
-        details.append(f"{beside} not in the summary")
+        details.append(f"{beside} outside the summary")
     return " · ".join(details)
 
 

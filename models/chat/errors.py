@@ -2,6 +2,7 @@
 
 import re
 from typing import Any, Final, cast
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 
@@ -74,7 +75,7 @@ KEPT: Final = "The partial answer is saved."
 _START = {
     "ollama": "Start it with `ollama serve`, then /retry. /model lists other models.",
     "lmstudio": "Start LM Studio's server (Developer, Start server), then /retry. /model lists other models.",
-    "llamacpp": "Start it with `llama-server -m MODEL.gguf --port 8080`, then /retry. /model lists other models.",
+    "llamacpp": "Start it with `llama-server -m MODEL.gguf --port {port}`, then /retry. /model lists other models.",
 }
 _EXAMPLE: Final = "openai:NAME@http://HOST:PORT/v1."
 _OUTSIDE: Final = "Check the network and the address, then /retry. /model lists other models."
@@ -84,6 +85,7 @@ def refused_error(endpoint: Endpoint, detail: str) -> AnswerError:
     hint = _OUTSIDE
     if is_near(endpoint.address):
         hint = _START.get(endpoint.provider, "Start the server, then /retry. Or use another address: " + _EXAMPLE)
+        hint = hint.format(port=urlsplit(endpoint.address).port or 80)
     return AnswerError(
         "refused", "No connection", f"No server is running at {endpoint.address} ({endpoint.shown(detail)}).", hint
     )

@@ -31,7 +31,7 @@ def day(tmp_path: Path) -> Iterator["Day"]:
 
 
 def test_a_day_in_short_loses_nothing_and_draws_right(day: "Day") -> None:
-    assert "a chat that remembers" in day.terminal.text
+    assert "a chat and coding agent that remembers" in day.terminal.text
     day.chat()
     sizes = (*SIZES, (40, 10), (97, 17))
     for number, action in enumerate(ACTIONS):

@@ -46,7 +46,7 @@ def ready(terminal: "Terminal") -> None:
 def test_the_first_run_is_a_welcome(start: Start) -> None:
     terminal = start()
     ready(terminal)
-    assert "a chat that remembers" in terminal.text
+    assert "a chat and coding agent that remembers" in terminal.text
     assert "F1 keys" in terminal.text
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from agent.commands import registry
 from agent.commands.argument_values import argument_values
-from agent.services.path_completion import quote_mention, suggest_paths, typed_mention, typed_path
+from agent.services.path_completion import is_generated, quote_mention, suggest_paths, typed_mention, typed_path
 from foundation.terminal_text import escape_name, visible_line
 from tui.widgets.prompt.completion import commands_for
 from tui.widgets.prompt.suggestions import Suggestion
@@ -91,10 +91,13 @@ class PromptCompletion:
             from agent.services.project_files import ProjectFiles
 
             self._files = ProjectFiles(self.session.project, self._here)
+        ignored = self._files.ignored(completed)
+        completed.sort(key=lambda path: path in ignored or is_generated(path))
         if not typed:
             return list(dict.fromkeys([*map(escape_name, self._files.changed(MAX_CHANGED)), *completed]))
-        found = self._files.search(typed, MAX_FILES, lambda: asked != self._asked)
-        return list(dict.fromkeys([*completed[:3], *map(escape_name, found), *completed]))[:MAX_FILES]
+        found = [escape_name(path) for path in self._files.search(typed, MAX_FILES, lambda: asked != self._asked)]
+        best = [path for path in completed[:3] if path not in ignored and not is_generated(path)]
+        return list(dict.fromkeys([*best, *found, *completed]))[:MAX_FILES]
 
     def _passages(self, query: str, mention: str) -> list[Suggestion]:
         """What memory has for the words; its citation takes their place. Blocks."""

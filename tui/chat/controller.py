@@ -312,6 +312,7 @@ class ChatController:
         self._view.transcript.show_model(self.session.profile.spec)
         current = self.session.conversation.id if self.session.conversation else ""
         if current == conversation_before:
+            self._view.read_next_request()
             return
         self.shell.blocks.keep(conversation_before or current)
         self._view.forget_turn(keeps_meter=keeps_meter)

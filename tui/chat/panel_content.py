@@ -117,7 +117,7 @@ def _context_rows(content: PanelContent) -> tuple[PanelRow, ...]:
             rows.append(PanelRow(label, figure, tone="text", action="context", in_columns=True))
         figures = f"{short_count(report.total_tokens)} of {short_count(report.budget)} · {percent(report.filled)}"
         rows.append(PanelRow("request", figures))
-        if report.compacts_at:
+        if report.compacts_at and report.compaction_share < 1:
             drawn = bar_with_tick(report.filled, report.compaction_share, BAR_CELLS)
             share = percent(report.compaction_share)
             rows.append(PanelRow(f"{'compacts at':<13}{drawn}", share, action="context", in_columns=True))

@@ -10,6 +10,7 @@ from agent.commands.model_list import HOW_TO_GET_ONE
 from agent.services.model_states import ANSWERS, NO_ANSWER, is_address
 from agent.services.models_view import HOW_TO_SET_A_KEY
 from foundation.errors import PalimpsestError
+from foundation.figures import counted
 from models.chat.service_keys import service_of
 from models.chat.spec import DETECT_VARIABLE, parse_spec
 from models.embed.open import NONE, parse_embedder
@@ -307,8 +308,8 @@ def _cost_detail(spent: "Spent | None", caps: str) -> str:
     if spent is None or not spent.requests:
         return f"No model was called yet. {caps}".strip()
     return (
-        f"{spent.requests:,} requests: {spent.prompt_tokens:,} tokens read, {spent.cached_tokens:,} of them cached, "
-        f"{spent.completion_tokens:,} written. {spent.cost}. {caps}"
+        f"{counted(spent.requests, 'request')}: {spent.prompt_tokens:,} tokens read, "
+        f"{spent.cached_tokens:,} of them cached, {spent.completion_tokens:,} written. {spent.cost}. {caps}"
     ).strip()
 
 

@@ -7,6 +7,7 @@ from rich.text import Text
 from textual.containers import VerticalScroll
 
 from agent.services.trends import sparkline
+from foundation.figures import counted
 from foundation.sizes import MEGABYTE, format_size
 from foundation.terminal_text import visible_line
 from tui.overview.bars import columns
@@ -128,7 +129,8 @@ def spending_rows(view: "StatisticsView") -> Iterator[ListRow]:
                 figure=f"{spent.tokens:,}  {spent.cost}",
                 share=spent.tokens / whole,
                 detail=(
-                    f"{spent.requests:,} requests, {spent.prompt_tokens:,} prompt tokens, {spent.cached_tokens:,} of "
-                    f"them cached, {spent.completion_tokens:,} tokens of answers, {spent.cost}."
+                    f"{counted(spent.requests, 'request')}, {spent.prompt_tokens:,} prompt tokens, "
+                    f"{spent.cached_tokens:,} of them cached, "
+                    f"{spent.completion_tokens:,} tokens of answers, {spent.cost}."
                 ),
             )

@@ -10,8 +10,8 @@ from rich.text import Text
 from textual.dom import DOMNode
 
 from agent.services.conversation_list import ListedConversation, by_text, by_title, preview
-from agent.services.conversation_tree import counted
 from foundation.errors import PalimpsestError
+from foundation.figures import counted
 from foundation.terminal_text import visible_line
 from memory.records import Conversation, ConversationFigures
 from tui.picker.level import PickerLevel, PickerPreview, day_label, heading_text, row_text

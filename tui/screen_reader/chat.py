@@ -116,7 +116,8 @@ class LineChat:
     def _say_opening(self) -> None:
         options = self._start.options
         self._output.say(
-            f"Palimpsest, a chat that remembers. Screen-reader mode is on, by {self._start.reason}.", _KEYS
+            f"Palimpsest, a chat and coding agent that remembers. Screen-reader mode is on, by {self._start.reason}.",
+            _KEYS,
         )
         workspace = "A new workspace" if options.new_workspace else "Workspace"
         self._output.say(f"{workspace}: {options.workspace.root}. Model: {options.config.model}.")

@@ -1,11 +1,13 @@
 """`palimpsest import` of folders, several files, patterns and names, and what it lists without an argument."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from agent.importers import chunks
 from tests.agent.conftest import Run
 from tests.agent.importers.exports import CLAUDE
 from tests.agent.importers.stored import lines
@@ -54,6 +56,46 @@ def test_what_is_on_this_machine_is_listed_and_imported_by_name(run: Run, home: 
         imported = run("import", name, "--json")
         found = (imported.status, imported.json["conversations"], imported.json["entries"])
         assert found == (0, 1, entries), imported.err
+
+
+def test_the_beginning_of_a_name_is_enough_where_it_names_one(run: Run, home: Path) -> None:
+    assert run("import", "claude", "--json").json["entries"] == 6
+    assert "There is no file c." in run("import", "c").err, "claude-code or codex"
+    assert "Not changed since they were imported: 1 file" in run("-p", "/import claude").out
+    assert "nothing to import named" in run("-p", "/import c").err
+
+
+def test_a_folder_that_cannot_be_read_is_named_and_the_rest_is_imported(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(tmp_path / "all/a/s-1.jsonl", *CLAUDE_CODE)
+    put(tmp_path / "all/locked/s-2.jsonl", *CODEX)
+    scandir, real = os.scandir, chunks.list_files
+
+    def refuses(path: Any = ".") -> Any:
+        if str(path).endswith("locked"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return scandir(path)
+
+    def no_folder(folder: Path, *pattern: str) -> Any:
+        if folder.name == "chunks" and folder.parent.name == "b":
+            raise NotADirectoryError(20, "Not a directory", str(folder))
+        return real(folder, *pattern)
+
+    put(tmp_path / "all/b/s-3.jsonl", *CODEX)
+    monkeypatch.setattr(os, "scandir", refuses)
+    monkeypatch.setattr(chunks, "list_files", no_folder)
+    done = run("import", str(tmp_path / "all"))
+    assert (done.status, "6 entries" in done.out) == (1, True), done.out + done.err
+    assert f"{tmp_path / 'all/locked'}: " in done.err and f"{tmp_path / 'all/b'}: " in done.err
+
+
+def test_a_zip_that_is_none_is_one_sentence(run: Run, tmp_path: Path) -> None:
+    bad = tmp_path / "export.zip"
+    bad.write_bytes(bytes(range(256)) * 40 + b"\n" + b"\xff\n" * 20)
+    for words in ((), ("--from", "chatgpt")):
+        done = run("import", str(bad), *words)
+        assert done.status == 1 and "is not a ZIP archive" in done.err and "UTF-8" not in done.err
 
 
 def test_nothing_on_this_machine(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

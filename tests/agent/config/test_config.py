@@ -325,3 +325,11 @@ def test_a_setting_that_names_no_model_is_refused_by_its_name(
     with pytest.raises(Misuse, match="does not name a model"):
         parse_value(all_settings()[name], "nonsense model")
     assert parse_value(all_settings()[name], "") == ""
+
+
+def test_what_a_setting_takes_is_said_in_words(run: Run, root: Path) -> None:
+    Workspace(root).config.write_text("tools: {mode: yolo}\nmodels: {retries: -1}\n")
+    done = run("config", "validate")
+    assert "`models.retries` is whole number, at least 0, at most 20, not -1." in done.out + done.err
+    assert "`tools.mode` is one of ask, read-only, edit, auto, plan, not 'yolo'." in done.out + done.err
+    assert "Expected" not in done.out + done.err and "enum" not in done.out + done.err

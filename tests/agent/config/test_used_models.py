@@ -30,7 +30,7 @@ def test_the_model_chosen_last_is_the_default_until_a_setting_or_a_flag_says_oth
     used.answered("lmstudio:other")
     reading = load_config(workspace, environment, {})
     assert reading.config.model == "ollama:qwen3"
-    assert reading.origins["model"] == f"chosen last ({used.path})"
+    assert reading.origins["model"] == f"your last choice of a model ({used.path})"
     assert used.specs == ("lmstudio:other", "ollama:qwen3")
     flagged = load_config(workspace, environment, {"model": "offline"}).config
     assert (flagged.model, flagged.model_is_fixed) == ("offline", True)

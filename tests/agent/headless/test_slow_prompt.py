@@ -40,3 +40,7 @@ def test_a_long_wait_tells_what_the_server_reported(run: Run, slow: Loopback, mo
     slow.answers("/v1/chat/completions", stream(progress, Pause(0.8), chat_bytes("Hello")))
     said = run("--model", f"openai:m@{slow.address}/v1", "-p", "hi")
     assert "No output for 0.3 s; the server has read 500 of 2.0k tokens" in said.err
+    progress = data({"choices": [], "prompt_progress": {"total": 798, "cache": 0, "processed": 0}})
+    slow.answers("/v1/chat/completions", stream(progress, Pause(0.8), chat_bytes("Hello")))
+    said = run("--model", f"openai:m@{slow.address}/v1", "-p", "hi")
+    assert "No output for 0.3 s; the prompt has 798 tokens to read. Ctrl+C stops." in said.err

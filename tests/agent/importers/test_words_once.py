@@ -115,6 +115,16 @@ def sent_from_the_queue(made: ClaudeCode) -> None:
     made.answer()
 
 
+def never_sent(made: ClaudeCode) -> None:
+    words = made.words()
+    made.answer()
+    made.queue("enqueue", content=words)
+    made.answer()
+    made.user(made.words())
+    if made.dice.random() < 0.5:
+        made.user(words)
+
+
 def taken_back(made: ClaudeCode) -> None:
     words = made.words()
     made.queue("enqueue", content=words)
@@ -184,6 +194,7 @@ CLAUDE_CODE: dict[str, Callable[[ClaudeCode], object]] = {
     "a new kind of block": lambda made: made.answer(text(made.app()), {"type": "hologram", "data": made.app()}),
     "absorbed": absorbed,
     "sent from the queue": sent_from_the_queue,
+    "never sent": never_sent,
     "taken back": taken_back,
     "notified": notified,
     "delegated": delegated,
@@ -310,9 +321,18 @@ def check(made: Session) -> None:
     assert not names, "what the app wrote is no message of the user"
     titles = {record.title for record in records if isinstance(record, ImportRecord)}
     assert not any("app" in title or title.replace("<div>", "").startswith("<") for title in titles if title), titles
-    ids = {record.id for record in records if isinstance(record, ImportRecord)}
+    if isinstance(made, ClaudeCode):
+        check_chain([record for record in records if isinstance(record, ImportRecord)])
+
+
+def check_chain(records: list[ImportRecord]) -> None:
+    """Each record comes after its parent, and those of the main agent that have an id are one chain."""
+    read = {""}
     for record in records:
-        assert not isinstance(record, ImportRecord) or not record.parent or record.parent in ids
+        assert record.parent is None or record.parent in read, record
+        read.add(record.id)
+    main = [record for record in records if record.id and not record.beside]
+    assert [record.parent for record in main] == ["", *[record.id for record in main]][: len(main)]
 
 
 KINDS = [(ClaudeCode, name) for name in CLAUDE_CODE] + [(Codex, name) for name in CODEX]
@@ -348,17 +368,3 @@ def test_all_kinds_together(program: type[Session], seed: int) -> None:
         write(made, name)
     check(made)
     assert agent_format(lines(*made.events)) == ("codex" if program is Codex else "claude-code")
-
-
-def test_words_that_a_queue_alone_has_stand_at_their_place() -> None:
-    made = ClaudeCode(0)
-    made.user(made.words())
-    made.answer({"type": "tool_use", "id": "t", "name": "Bash", "input": {}})
-    made.queue("enqueue", content="Use kilograms")
-    made.user([{"type": "tool_result", "tool_use_id": "t", "content": "done"}])
-    made.queue("remove", content="Use kilograms", reason="absorbed_mid_turn")
-    made.answer(text("Sorted."))
-    made.queue("enqueue", content="Never sent")
-    records = [record for record in records_of(made) if isinstance(record, ImportRecord)]
-    assert [record.text for record in records[1:]] == ["", "done", "Use kilograms", "Sorted.", "Never sent"]
-    assert [record.parent for record in records] == ["", *[record.id for record in records[:-1]]]

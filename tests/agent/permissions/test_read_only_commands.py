@@ -23,6 +23,20 @@ READING = (
     *("git tag -l", "git remote -v", "git stash list", "git ls-files", "git rev-parse HEAD", "git grep total"),
     *("git worktree list", "git --version", "python -V", "python3 --version", "node --version", "which python3"),
     *("sort -u a.txt | cut -d, -f2", "diff a.py b.py", "echo done; pwd", "stat a.py || ls", "du -sh src", "file a.bin"),
+    *(
+        "ls 2>/dev/null",
+        "ls 2>&1",
+        "ls src 2> /dev/null | head -5",
+        "cat a.py >/dev/null 2>&1 && echo yes",
+        "ls &>/dev/null",
+    ),
+    *(
+        "cd src && ls",
+        "cd src; ls 2>&1 | head -3",
+        "test -f a.py && echo yes",
+        "printf '%s\\n' a b",
+        "grep '2>&1' a.sh",
+    ),
 )
 NOT_READING = (
     *("rm a.py", "touch x", "ls; rm a.py", "cat a.py && make", "ls & make", "cat a.py | sh", "cat a.py | tee b.py", ""),
@@ -54,7 +68,27 @@ NOT_READING = (
         "ls > x",
         "ls >> x",
     ),
-    *("ls 2>&1", "ls < x", "cat <<E\nx\nE", "echo $(rm x)", "echo `rm x`", "echo $HOME", "ls <(rm x)", "ls\nrm x"),
+    *(
+        "ls > x 2>&1",
+        "ls 2> x",
+        "ls 2>x",
+        "ls >/dev/nul",
+        "ls > /dev/null/x",
+        "ls 2>&1 > x",
+        "ls 2>&12",
+        "ls>x",
+        "ls >&x",
+    ),
+    *(
+        "ls 2>&1; rm a.py",
+        "ls 2>/dev/null | sh",
+        "ls > '/dev/null' a",
+        "'ls 2>&1'",
+        'cat a.py > "2>&1 "',
+        "ls >| /dev/null",
+    ),
+    *("test -v 'a[$(x)]'", "test x -eq 'a[$(x)]'", "test -f a -o -v 'a[$(x)]'", "printf -v x y", "printf %d 'a[$(x)]'"),
+    *("ls < x", "cat <<E\nx\nE", "echo $(rm x)", "echo `rm x`", "echo $HOME", "ls <(rm x)", "ls\nrm x"),
     *("{ ls; }", "(ls)", "if ls; then ls; fi", "ls $'\\x2d'", "./ls", "/bin/ls", "src/cat a", "=ls", "\\ls", "l\\s"),
     *(
         "python",
@@ -97,9 +131,11 @@ def test_no_line_that_slips_past_a_denial_only_reads(line: str) -> None:
     assert read_only_commands(line) == ()
 
 
-def test_of_the_lines_that_try_to_pass_a_prefix_one_only_reads() -> None:
+def test_of_the_lines_that_try_to_pass_a_prefix_three_only_read() -> None:
     lines = set(chain.from_iterable(PASSING_A_PREFIX.values()))
-    assert {line for line in lines if read_only_commands(line)} == {"nl git status"}
+    assert {line for line in lines if read_only_commands(line)} == {
+        *("nl git status", "git status > /dev/null", "git status 2>&1"),
+    }
 
 
 @pytest.mark.parametrize(
@@ -119,6 +155,10 @@ def test_of_the_lines_that_try_to_pass_a_prefix_one_only_reads() -> None:
 )
 def test_a_search_names_the_folders_that_it_reads(line: str, searched: tuple[str, ...]) -> None:
     assert searched_paths(tuple(line.split())) == searched
+
+
+def test_a_quoted_redirection_is_a_word() -> None:
+    assert read_only_commands("cat 'a 2>&1 b' 2>&1") == (("cat", "a 2>&1 b"),)
 
 
 def test_paths_are_also_values_of_options_and_behind_a_revision() -> None:

@@ -12,9 +12,8 @@ def test_context_names_each_file_by_its_path(run: Run, root: Path, tmp_path: Pat
     (here / "AGENTS.md").write_text("ZEBRA")
     before = run(*MODEL, "context", "hello")
     assert "ZEBRA" not in before.out
-    assert (
-        f"{here / 'AGENTS.md'}, 0 tokens (it is not read until you trust it: `palimpsest trust {here}`)" in before.err
-    )
+    why = f"it is not read until you trust it: `/trust yes`, or `palimpsest trust {here}` outside the chat"
+    assert f"{here / 'AGENTS.md'}, 0 tokens ({why})" in before.err
     assert run("trust", str(here)).status == 0
     after = run(*MODEL, "context", "hello")
     assert "ZEBRA" in after.out

@@ -8,10 +8,15 @@ from typing import Any
 
 import pytest
 
+from agent.commands import registry
+from agent.commands.results import TextResult
 from agent.events import EpochChanged, Notice
+from agent.mcp.consent import ConsentStore
+from agent.project.instructions import MAX_SHOWN_LINES, ProjectInstructions
 from agent.session import Session
-from foundation.paths import Workspace
+from foundation.paths import Workspace, config_dir
 from models.settings import ModelSettings
+from tests.agent.conftest import Run
 from tests.agent.sessions import asked, open_session, turn
 from tests.loopback import Loopback, chat
 
@@ -85,6 +90,42 @@ async def _answer(session: Session, *, allowed: bool) -> None:
     session.instructions.answer(session.instructions.unanswered, allowed=allowed)
 
 
+async def test_the_command_in_the_chat_names_and_trusts_them(opened: Open, server: Loopback, project: Path) -> None:
+    (project / "AGENTS.md").write_text("The word is ZEBRA.\n")
+    session = opened(project)
+    assert "`/trust yes`" in warnings(await sent(session, server))
+    shown = await registry.run(session, "/trust")
+    assert isinstance(shown, TextResult) and "AGENTS.md" in shown.markdown and "fully" not in shown.markdown
+    await sent(session, server)
+    assert "ZEBRA" not in opening(server)
+    await _answer(session, allowed=False)
+    assert "AGENTS.md" in str(await registry.run(session, "/trust")), "also where the user declined them"
+    trusted = await registry.run(session, "/trust yes")
+    assert isinstance(trusted, TextResult) and "AGENTS.md" in trusted.markdown and trusted.changes_context
+    await sent(session, server)
+    assert "ZEBRA" in opening(server)
+    assert "fully trusted" in str(await registry.run(session, "/trust"))
+    await session.close()
+
+
+def test_the_flag_trusts_them(workspace: Workspace, project: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    (project / "AGENTS.md").write_text("The word is ZEBRA.\n")
+    monkeypatch.chdir(project)
+    assert run("--trust", "context", "hello").status == 0
+    instructions = ProjectInstructions(project, workspace, ConsentStore(config_dir(os.environ)))
+    assert instructions.is_project
+    assert instructions.untrusted() == ()
+
+
+def test_the_question_shows_the_beginning_of_the_text(project: Path, workspace: Workspace, tmp_path: Path) -> None:
+    (project / "AGENTS.md").write_text("".join(f"Rule {number}.\n" for number in range(1, 100)))
+    instructions = ProjectInstructions(project, workspace, ConsentStore(tmp_path))
+    (file,) = instructions.untrusted()
+    assert [fact.strip() for fact in file.facts[1:3]] == ["Rule 1.", "Rule 2."]
+    assert "99 lines" in file.facts[0]
+    assert file.facts[-1].strip() == f"… and {99 - MAX_SHOWN_LINES} more lines"
+
+
 async def test_a_change_holds_once_it_is_trusted(opened: Open, server: Loopback, project: Path) -> None:
     file = project / "AGENTS.md"
     file.write_text("ZEBRA\n")
@@ -125,6 +166,17 @@ async def test_files_that_cannot_be_read_are_a_sentence(
     for reason in (*reasons, *(["cannot be read"] if os.name == "posix" and os.geteuid() else [])):
         assert reason in told
     assert "OUTSIDE" not in opening(server)
+    await session.close()
+
+
+async def test_a_file_of_headings_is_named_and_not_asked_about(opened: Open, server: Loopback, project: Path) -> None:
+    (project / "AGENTS.md").write_text("# Rules\n\n## Style\n")
+    session = opened(project)
+    assert "has no text below its headings" in warnings(await sent(session, server))
+    assert not session.instructions.unanswered
+    assert session.report and any(
+        "no text below" in each.why for layer in session.report.layers for each in layer.dropped
+    )
     await session.close()
 
 

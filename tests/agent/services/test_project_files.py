@@ -40,6 +40,22 @@ def test_ignored_files_and_version_control_are_left_out(tmp_path: Path) -> None:
     assert found(files, "kiln") == ["src/kiln.c"]
 
 
+def test_generated_and_binary_files_come_last(tmp_path: Path) -> None:
+    files = made(
+        tmp_path, "calc/__pycache__/price.cpython-311.pyc", "calc/old_price.py", "price.so", "node_modules/price.js"
+    )
+    assert found(files, "price")[0] == "calc/old_price.py"
+    assert len(found(files, "price")) == 4, "they can still be found"
+
+
+def test_ignored_names_of_a_folder_are_known(tmp_path: Path) -> None:
+    files = made(tmp_path, ".gitignore", "out/a.txt", "out.txt", "src/out.log", "src/out.c")
+    (tmp_path / ".gitignore").write_text("out/\n*.log\n", encoding="utf-8")
+    assert files.ignored(["out/", "out.txt"]) == {"out/"}
+    assert files.ignored(["src/out.log", "src/out.c"]) == {"src/out.log"}
+    assert files.ignored([]) == files.ignored(["../elsewhere"]) == frozenset()
+
+
 def test_names_of_many_scripts_and_cases(tmp_path: Path) -> None:
     files = made(tmp_path, "文档/锅炉.md", "README.md")
     assert (found(files, "锅炉"), found(files, "readme")) == (["文档/锅炉.md"], ["README.md"])

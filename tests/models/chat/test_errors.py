@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from models.chat.errors import Endpoint, error_from_body, truncated_error
+from models.chat.errors import Endpoint, error_from_body, refused_error, truncated_error
 from models.chat.port import AnswerEnd, AnswerError, Connected, TextChunk
 from models.limits import StreamLimitExceeded, StreamLimits
 from models.settings import ModelSettings
@@ -316,3 +316,9 @@ async def test_a_server_that_says_no_word_is_ended_by_time(
     events = await events_of(f"openai:scripted@{loopback.address}", settings)
     assert failure(events).title in {"No response", "The answer stalled"}
     assert time.monotonic() - began < 9, "18 seconds are sent"
+
+
+def test_the_command_that_starts_a_server_names_its_port() -> None:
+    for port in (8080, 45101):
+        endpoint = Endpoint("llamacpp", "m", f"http://127.0.0.1:{port}/v1", "", "")
+        assert f"--port {port}`" in refused_error(endpoint, "no route").hint

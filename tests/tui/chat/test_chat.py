@@ -248,7 +248,7 @@ async def test_a_found_model_is_offered_and_f2_takes_it(open_chat: Any) -> None:
         await chat.until(lambda: chat.session.profile.name.startswith("openai:qwen3"))
         await chat.quiet()
         assert "qwen3" in chat.seen[-1]
-        assert "a chat that remembers" in chat.text
+        assert "a chat and coding agent that remembers" in chat.text
 
 
 async def test_ctrl_c_twice_leaves_and_closes_the_session(open_chat: Any) -> None:

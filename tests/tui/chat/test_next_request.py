@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from foundation.paths import Workspace
 from models.settings import ModelSettings
 from tests.agent.sessions import open_session
-from tests.loopback import Loopback
+from tests.loopback import Loopback, json_reply
 from tests.loopback import chat as reply
 from tests.paths import ROOT
 from tests.tui.conftest import Open
@@ -78,6 +78,19 @@ async def test_a_resumed_conversation_shows_its_meter_at_once(open_chat: Any) ->
     async with open_chat(session=session, size=(200, 50), latest=True) as chat:
         await chat.until(lambda: "context 42.0 % (4.3k/10.2k)" in meter(chat))
         assert session.sent == []
+
+
+async def test_the_meter_shows_the_window_of_a_model_that_is_chosen(
+    open_chat: Open, workspace: Workspace, tmp_path: Path
+) -> None:
+    with Loopback() as server:
+        server.answers("/props", json_reply({"default_generation_settings": {"n_ctx": 16_384}}))
+        session = open_session(workspace, tmp_path)
+        async with open_chat(session=session, size=(120, 30)) as chat:
+            await chat.say("The zebra is called Otto.")
+            await chat.quiet()
+            await chat.say(f"/model openai:coder@{server.address}")
+            await chat.until(lambda: "/12.3k)" in meter(chat))
 
 
 async def test_the_meter_is_read_again_once_another_process_has_changed_the_memory(

@@ -4,6 +4,7 @@ from textual.pilot import Pilot
 
 from agent.commands.forget import plan_rows
 from agent.permissions.action import Access, Action, PersonQuestion
+from agent.project.instructions import InstructionFile
 from agent.services.trust import link_effect
 from memory.forget.choice import NamedLine
 from memory.forget.lineage import RECALLED
@@ -95,8 +96,10 @@ async def test_an_mcp_server_that_is_not_trusted(picture: Picture) -> None:
 
 
 async def test_instructions_of_a_project_that_changed(picture: Picture) -> None:
-    files = ("~/shop/AGENTS.md, 16 lines", "~/shop/前端 🎨/AGENTS.md, 3 lines")
-    await picture(pushing(lambda: InstructionsScreen(files, is_changed=True)))
+    text = "# Rules\n\nRun `make check` before each commit.\n" + "Keep it short. 保持简短。\n" * 40
+    files = [InstructionFile("/shop", name, text, "") for name in ("AGENTS.md", "前端 🎨/AGENTS.md")]
+    facts = [fact for file in files for fact in file.facts]
+    await picture(pushing(lambda: InstructionsScreen(facts, is_changed=True)))
 
 
 async def test_archiving_is_asked_for_with_its_figures(picture: Picture) -> None:

@@ -97,3 +97,9 @@ async def test_a_file_outside_the_project_that_is_declined_is_said(open_chat: An
         await chat.quiet()
         assert chat.session.sent[-1][1] == ()
         assert "is not attached: you declined it." in " ".join(chat.text.split())
+
+
+def test_generated_and_binary_files_are_offered_last(tmp_path: Path) -> None:
+    for name in ("price.pyc", "price.zip", "the_price.py"):
+        (tmp_path / name).write_text("")
+    assert suggest_paths("price", tmp_path)[0].text == "the_price.py"
