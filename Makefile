@@ -1,7 +1,7 @@
 # Each of these is one habit; `make check` is the whole loop.
 PYTHON ?= .venv/bin/python
 
-.PHONY: check test whole costs lint types soak fuzz day days endless kills serve bench real shots tour pictures lock
+.PHONY: check test whole costs lint types soak fuzz day days endless kills serve bench real shots tour demo pictures lock
 
 check: ; python3 run.py test
 test: ; $(PYTHON) checks.py --only test
@@ -20,7 +20,8 @@ serve: ; python3 run.py --workspace demo
 bench: ; $(PYTHON) -m benchmarks
 real: ; @$(PYTHON) -m benchmarks.real $(MODELS)
 shots: ; $(PYTHON) -m scripts.shots shots
-tour: ; $(PYTHON) -m scripts.shots docs/tour tour && $(PYTHON) -m scripts.record_demo docs/demo.svg
+tour: ; $(PYTHON) -m scripts.shots docs/tour tour
+demo: ; $(PYTHON) -m scripts.record_demo $(MODEL) docs/demo.svg
 pictures: ; $(PYTHON) -m scripts.picture_pages pictures
 
 # Versions and hashes, no addresses (needs `pip install uv`).

@@ -11,6 +11,7 @@ from agent.commands.command import Command
 from agent.commands.results import Cancelled, Outcome, Proposal, TextResult
 from agent.services.knowledge_output import one_line, report_lines, report_summary, stats_meaning, stats_rows
 from foundation.errors import Misuse
+from foundation.figures import counted
 from foundation.paths import expand_home
 from foundation.program import PROGRAM
 
@@ -117,7 +118,7 @@ def _importance(session: Session, words: list[str]) -> str:
             "No number", f"“{words[-1]}” is not an importance.", "The last argument is a number from 0 to 10."
         ) from error
     records = session.memory.knowledge.set_importance([resolve_pattern(word, Path.cwd()) for word in words[:-1]], value)
-    return f"Importance {value:g} set for {len(records):,} files and for matching files added later."
+    return f"Importance {value:g} set for {counted(len(records), 'file')} and for matching files added later."
 
 
 def _split_words(text: str) -> list[str]:

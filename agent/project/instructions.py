@@ -20,7 +20,6 @@ from context.notice import FileNotice
 from context.sources.project import InstructionText, UnusedInstructions
 from context.sources.sent_text import sent_text
 from foundation.figures import counted
-from foundation.files import exists
 from foundation.files.untrusted import UnreadableFile, read_own_text
 from foundation.paths import Workspace, expand_home, home_shortened
 from foundation.program import own_command
@@ -184,7 +183,8 @@ class ProjectInstructions:
 
 
 def project_root(folder: Path) -> Path:
-    """The repository that `folder` is in, if it is below the home folder or outside of it; else `folder`."""
+    """The repository that `folder` is in, if it is below the home folder or outside of it; else `folder`. A folder that
+    cannot be read is in none."""
     home = Path(os.path.realpath(Path.home()))
     places = (place for place in (folder, *folder.parents) if not home.is_relative_to(place))
-    return next((place for place in places if any(exists(place / name) for name in VERSION_CONTROL)), folder)
+    return next((place for place in places if any(os.path.lexists(place / name) for name in VERSION_CONTROL)), folder)

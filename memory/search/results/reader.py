@@ -28,7 +28,7 @@ from memory.search.results.note_copies import copies_entries
 from memory.search.results.snippets import best_window, best_windows, marked, shown_tokens
 
 _NOTES = 1
-_NEAR = 0.5  # of an unverified answer's score: what others say with that much comes before it
+_NEAR = 0.75  # of an unverified answer's score: what others say with that much comes before it
 _TOGETHER = 15  # least number of hits that are arranged together, however few are shown: reordering needs alternatives
 _PAGE_OF = "SELECT page FROM spans WHERE entry = ? AND start <= ? ORDER BY start DESC LIMIT 1"
 

@@ -113,7 +113,7 @@ def answer(request: Request, facts: Sequence[Fact] = ()) -> str:
     if any(part.is_dated for part in request.recalled):  # what is of the date need not name it
         sought = without_dates(sought)
     quotes = [with_lines(quote, request.notes) for quote in best_quotes(sought, [*recalled, *request_sources(request)])]
-    firm = [quote for quote in quotes if not quote.weak and (asks(question) or not quote.source.doubtful)]
+    firm = [quote for quote in quotes if not quote.weak and (asks(question) or not quote.source.superseded)]
     known = offline_facts.is_of_life(question) and any(quote.share >= ANSWERS for quote in firm)
     matching_facts = [] if files or known else offline_facts.matching(question, (*request.facts, *facts))
     if matching_facts or files:

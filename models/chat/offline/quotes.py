@@ -29,7 +29,7 @@ from models.chat.offline.question import (
 LONGEST_QUOTE = 320  # characters of one quoted line
 LONGEST_SENTENCE = 900  # characters: a longer one is cut
 RANK = 0.35  # what each place further down the order of the search costs, in rare words
-DOUBTFUL = 0.75  # of its worth that a doubtful quote loses
+SUPERSEDED = 0.75  # of its worth that a quote loses where a newer one says otherwise
 MOST_RANKS = 8  # places that cost
 IN_VIEW_RANK = 1  # the most places that cost a text in view, which no search ranked
 MANY_PARAGRAPHS = 8  # of a source from which on its headings are not quoted
@@ -67,7 +67,8 @@ class QuoteSource(Struct, frozen=True):
     speaker: str = ""
     document: bool = False  # a text in paragraphs, and not what somebody said
     listed: bool = True  # among what else is in memory, where it is not quoted
-    doubtful: bool = False  # a newer one says otherwise, or an assistant said it that nothing backs
+    superseded: bool = False  # a newer one says otherwise
+    unverified: bool = False  # an assistant said it, and nothing backs it
     notes: str = ""  # the file of notes that this is text of, where the request holds it without lines
     asked: str = ""  # the question that its first sentence answers
     in_view: bool = False  # the request has it anyway: no search ranked it
@@ -132,9 +133,9 @@ def is_only_questions(text: str) -> bool:
 def best_quotes(question: str, sources: Sequence[QuoteSource], *, most: int = 3, lines: int = 3) -> list[Quote]:
     """The best lines of the best sources, best first; none twice, and never the question itself.
 
-    `sources` are in the order of the search; what is doubtful ranks behind the others.
+    `sources` are in the order of the search; what was superseded or is unverified ranks behind the others.
     """
-    sources = sorted(sources, key=lambda source: source.doubtful)
+    sources = sorted(sources, key=lambda source: (source.superseded, source.unverified))
     split = [quotable_sentences(source.text) for source in sources]
     asked = [quotable_sentences(source.asked) for source in sources]
     query = question_of(question, [*(source.speaker for source in sources), *("" for _ in asked)], [*split, *asked])
@@ -153,7 +154,7 @@ def best_quotes(question: str, sources: Sequence[QuoteSource], *, most: int = 3,
             chosen = _chosen(usable, pieces, worth, min(lines, 2) if source.document else lines, whole=source.document)
             cost = RANK * min(rank, IN_VIEW_RANK if source.in_view else MOST_RANKS)
             best = max(worth[i] for i in usable) - cost
-            best -= DOUBTFUL * source.doubtful * max(best, 0.0)
+            best -= SUPERSEDED * source.superseded * max(best, 0.0)
             quotes.append(_quote(source, pieces, chosen, best, query))
     quotes.sort(key=lambda quote: -quote.score)
     least = min(LEAST * quotes[0].score, quotes[0].score) if quotes else 0.0

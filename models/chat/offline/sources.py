@@ -199,7 +199,8 @@ def source_of(part: RecalledSpan, since: str = "") -> QuoteSource:
         f"{cited} · {part.trust.value}{_superseded_on(since)}",
         part.citation.speaker,
         document,
-        doubtful=bool(since) or part.unverified,
+        superseded=bool(since),
+        unverified=part.unverified,
         is_dated=part.is_dated,
         asked=part.asked,
     )
@@ -351,7 +352,7 @@ def _spoken(text: str, role: Role, citation: Citation | None, superseded: Mappin
         speaker = citation.speaker if citation and named else ""
         since = superseded.get(citation.ref, "") if citation else ""
         cited = f"{citation or '[this conversation]'}{_superseded_on(since)}"
-        yield QuoteSource(text.removeprefix(name), cited, speaker, doubtful=bool(since))
+        yield QuoteSource(text.removeprefix(name), cited, speaker, superseded=bool(since))
 
 
 def _changes(text: str, past: _HistorySources) -> Iterator[QuoteSource]:

@@ -232,7 +232,7 @@ def test_the_budget_is_a_setting_and_forgetting_is_told(run: Run, notes: Path, m
     (notes / "twin.md").write_text((notes / "transformers.md").read_text())
     said = run("knowledge", "add", "notes")
     assert "Shown by a near-duplicate now, because the budget is 64 vision tokens: notes/t" in said.err
-    assert "Nothing is lost" in said.err
+    assert "still find all of it" in said.err
 
 
 def test_what_left_the_view_is_told_with_the_budget() -> None:
@@ -268,7 +268,7 @@ def test_the_slash_command_adds_lists_and_weighs(run: Run, notes: Path) -> None:
     assert "No files added yet" in run("-p", "/knowledge").out
     assert "3 added." in run("-p", f"/knowledge add '{notes}'").out
     assert "| notes/transformers.md | 5 |" in run("-p", "/knowledge list").out
-    assert "1 files now" in run("-p", "/knowledge importance *.md 7").out
+    assert "set for 1 file" in run("-p", "/knowledge importance *.md 7").out
     assert "memories: 3" in run("-p", "/knowledge stats").out
     assert run("-p", "/knowledge eat").status == 2
 

@@ -57,7 +57,7 @@ def test_an_import_says_what_it_did_and_does_it_once(run: Run, tmp_path: Path) -
     again = run("import", str(path), "--source", "letters", "--json").json
     assert (again["entries"], again["already"]) == (0, 3)
     said = run("import", str(path), "--source", "letters")
-    assert said.out.strip() == "Nothing new in “letters”; 3 were there already; 1 line was bad."
+    assert said.out.strip() == "Nothing new in “letters”; 3 were already stored; 1 line was bad."
     assert said.status == 1
 
 
@@ -66,7 +66,7 @@ def test_a_line_that_is_kept_without_its_time_is_no_failure(run: Run, tmp_path: 
     path.write_text(json.dumps({**TALK[0], "time": "some day"}), encoding="utf-8")
     said = run("import", str(path))
     assert said.status == 0
-    assert "1 line was taken in part" in said.out
+    assert "1 line was imported in part" in said.out
 
 
 def test_a_file_that_is_all_bad_fails(run: Run, tmp_path: Path) -> None:
@@ -92,6 +92,7 @@ def test_search_gives_the_contracts_object(talk: Run) -> None:
         "score",
         "snippet",
         "citation",
+        "device",
         "trust",
         "superseded_by",
         "marks",
@@ -218,7 +219,7 @@ def test_secrets_in_an_archived_file_are_counted_and_redacted_on_request(run: Ru
     assert "1 secret found" in kept.err
     assert secret in (root / "memory" / "archive" / "kept.md").read_text()
     redacted = run("archive", str(original), "--label", "gone", "--redact")
-    assert "1 secret taken out" in redacted.err
+    assert "1 secret removed" in redacted.err
     assert secret not in (root / "memory" / "archive" / "gone.md").read_text()
 
 
@@ -326,7 +327,7 @@ def test_what_cannot_be_imported_is_called_what_it_is(run: Run, tmp_path: Path) 
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "empty").mkdir()
     for path, word in (
-        (tmp_path / "empty", "holds no file"),
+        (tmp_path / "empty", "contains no file"),
         (tmp_path / "fifo", "a pipe"),
         (Path("/dev/null"), "a device"),
     ):

@@ -48,7 +48,7 @@ def test_a_version_is_shown_and_restored(run: Run, root: Path) -> None:
     edit(root, "- later\n")
     assert run("memory", "show", str(number), "--raw").out.encode() == old
     said = run("memory", "restore", str(number))
-    assert f"is restored to version {number} again" in said.out
+    assert f"is restored to version {number}" in said.out
     assert (root / "MEMORY.md").read_bytes() == old
     assert "later" in run("memory", "show", str(numbers(run, "MEMORY.md")[1])).out
     assert "already" in run("memory", "restore", str(number)).out

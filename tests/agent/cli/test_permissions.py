@@ -42,7 +42,7 @@ def test_rules_are_added_listed_and_removed(run: Run) -> None:
         (("attach_file", "/etc/hosts"), 3, "Attaching a file from outside the"),
         (("attach_file", "/srv/锅炉 notes.txt"), 0, "A rule of yours allows it: allow attach_file(//srv/**)."),
         (("attach_file", "/srv/keys"), 4, "A rule of yours denies it: deny attach_file(//srv/keys)."),
-        (("attach_file", "/srv/ask"), 3, "A rule of yours asks: ask attach_file(//srv/ask)."),
+        (("attach_file", "/srv/ask"), 3, "A rule of yours requires confirmation: ask attach_file(//srv/ask)."),
     ],
 )
 def test_which_rule_decides(run: Run, words: tuple[str, ...], status: int, reason: str) -> None:
@@ -69,7 +69,7 @@ def test_a_broken_file_is_a_sentence_and_is_left_as_it_is(run: Run) -> None:
     file = Path(run("permissions", "list", "--json").json["files"]["user"])
     file.write_text("allow:\n- run_command(\n")
     listed = run("permissions", "list")
-    assert listed.status == 1 and f"{file}, line 2" in listed.err and "nothing is allowed without asking" in listed.err
+    assert listed.status == 1 and f"{file}, line 2" in listed.err and "everything needs confirmation" in listed.err
     assert run("permissions", "test", "ls").status == 3
     assert run("permissions", "add", "allow", "fetch_url").status == 1
     assert run("permissions", "remove", "run_command(").status == 1

@@ -38,9 +38,9 @@ def test_a_file_that_was_removed_by_hand_is_in_the_log_and_comes_back(run: Run, 
     assert len(rows(run, name)) == len(rows(run, name)), "one look more makes no version more"
     assert f"-- What {name} says." in run("memory", "diff", str(removed["number"])).out
     done = run("memory", "restore", str(number))
-    assert (done.status, f"{name} is restored to version {number} again" in done.out) == (0, True), done.out
+    assert (done.status, f"{name} is restored to version {number}" in done.out) == (0, True), done.out
     assert (root / name).read_bytes() == body
-    assert "was not there" in run("memory", "restore", str(removed["number"])).err
+    assert "did not exist" in run("memory", "restore", str(removed["number"])).err
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -78,7 +78,10 @@ def test_a_file_without_text_is_named_kept_and_restored(run: Run, root: Path, na
     body, number = written(run, root, name)
     (root / name).write_bytes(damage)
     log = run("memory", "log", name)
-    assert f"{name} so no versions of it are saved" in log.err and f"restore {number}`" in log.err
+    assert (
+        f"{name} is no longer valid UTF-8, so no versions of it are saved" in log.err
+        and f"restore {number}`" in log.err
+    )
     assert run("memory", "log", name, "--json").json["no_text"] == [name]
     done = run("memory", "restore", str(number), "--json").json
     assert (done["changed"], Path(done["kept"]).read_bytes()) == (True, damage)
@@ -119,7 +122,7 @@ def test_an_undo_leaves_bytes_without_text_as_they_are(workspace: Workspace) -> 
             memory.hot.edit("MEMORY.md", lambda _, text=text: text)
     workspace.memory_md.write_bytes(NO_TEXT[0])
     first, last = memory.versions.store.versions("MEMORY.md")
-    with pytest.raises(Exception, match="not UTF-8"):
+    with pytest.raises(Exception, match="not valid UTF-8"):
         memory.restorer.restore(first, undone=last)
     assert workspace.memory_md.read_bytes() == NO_TEXT[0]
     memory.close()

@@ -134,7 +134,7 @@ def test_a_batch_knows_all_options(told: Run) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--around", "best"], "needs words"),
+        (["--around", "best"], "needs a query"),
         (["--around", "2026-13-01"], "is not a date"),
         (["x", "--threshold", "2"], "not between 0 and 1"),
         (["x", "--before", "-1"], "not between 0 and 200"),

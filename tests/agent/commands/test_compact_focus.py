@@ -74,7 +74,7 @@ async def test_the_preview_the_receipt_and_the_request_have_the_focus(
     assert ("keeps", "focused on “the boiler”") in proposal.rows and ("label", "Spring plans") in proposal.rows
     done = await registry.carry_out(proposal, lambda _: None)
     assert isinstance(done, TextResult)
-    assert "About “the boiler” it has" in done.markdown and "archived as “Spring plans”" in done.markdown
+    assert "about “the boiler”" in done.markdown and "archived as “Spring plans”" in done.markdown
     await turn(session, "And now?")
     (summary,) = [m["content"] for m in asked(server)[-1].json["messages"] if "palimpsest-summary" in str(m["content"])]
     assert "The boiler needs valve V-77 in March." in summary and "Focus: the boiler" in summary

@@ -49,12 +49,12 @@ async def test_what_was_used_before_is_listed_with_whether_it_answers(
         used.answered(spec)
     details = {item.id: item.detail for item in (await listed(session)).items}
     assert details[here] == "used before · it responds"
-    assert details[gone] == "used before · no answer from http://127.0.0.1:9/v1"
-    assert details[elsewhere].startswith("used before · on another machine") and "not asked" in details[elsewhere]
+    assert details[gone] == "used before · no response from http://127.0.0.1:9/v1"
+    assert details[elsewhere].startswith("used before · on another machine") and "not checked" in details[elsewhere]
     assert "does not list it" in details[other]
     assert details[f"mlx:{tmp_path}/none"] == "used before · its folder does not exist"
     await registry.run(session, f"/model {gone}")
-    assert (await listed(session)).items[0].detail == "in use · no answer from http://127.0.0.1:9/v1"
+    assert (await listed(session)).items[0].detail == "in use · no response from http://127.0.0.1:9/v1"
 
 
 async def test_an_address_is_asked_for_its_models(session: Session, server: Loopback) -> None:

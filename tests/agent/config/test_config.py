@@ -329,6 +329,7 @@ def test_a_setting_that_names_no_model_is_refused_by_its_name(
 
 def test_what_a_setting_takes_is_said_in_words(run: Run, root: Path) -> None:
     Workspace(root).config.write_text("tools: {mode: yolo}\nmodels: {retries: -1}\n")
+    run("trust", str(root))
     done = run("config", "validate")
     assert "`models.retries` is whole number, at least 0, at most 20, not -1." in done.out + done.err
     assert "`tools.mode` is one of ask, read-only, edit, auto, plan, not 'yolo'." in done.out + done.err

@@ -119,7 +119,7 @@ async def test_what_a_model_adds_is_evidence(session: Session, server: Loopback)
     server.plays(chat("Noted. The lock takes a key of type Abus 65."))
     await send(session, KEY)
     hits = session.memory.search.query(Query(text="which type of key does the lock take")).hits
-    assert hits[0].origin is Origin.ASSISTANT
+    assert Origin.ASSISTANT in [hit.origin for hit in hits]
 
 
 async def test_a_malformed_call_and_its_correction_are_no_evidence(session: Session, server: Loopback) -> None:

@@ -14,7 +14,9 @@ from memory.observations.observation import (
     unsupported,
 )
 
-LINES = st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), min_size=1, max_size=400)
+LINES = st.text(
+    st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"], exclude_characters=","), min_size=1, max_size=400
+)
 TEXTS = st.text(max_size=3000)
 
 

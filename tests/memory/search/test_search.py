@@ -255,6 +255,7 @@ def test_results_as_json_have_the_shape_that_is_promised(talk: Talk) -> None:
         "speaker": "Ann",
         "snippet": "tea with lemon",
         "citation": f"[c · Ann · 2026-03-02 · {entry.id}]",
+        "device": None,
         "trust": "exact",
         "superseded_by": None,
         "marks": [[0, 3], [9, 14]],

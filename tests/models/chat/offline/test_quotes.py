@@ -90,7 +90,7 @@ def test_a_note_recalled_now_is_cited_by_its_place_though_a_change_tells_it_too(
 def test_what_was_superseded_is_quoted_behind_what_stands() -> None:
     old, new = "My favourite colour is blue.", "My favourite colour changed: it is green"
     for superseded, first in ((False, old), (True, new)):
-        sources = [QuoteSource(new, "[new]"), QuoteSource(old, "[old]", doubtful=superseded)]
+        sources = [QuoteSource(new, "[new]"), QuoteSource(old, "[old]", superseded=superseded)]
         assert best_quotes("What is my favourite colour?", sources)[0].lines == (first,)
 
 
