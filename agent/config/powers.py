@@ -1,7 +1,7 @@
 """What a workspace's own configuration lets in once it is trusted: commands, addresses, and wider permissions."""
 
 import reprlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, cast
 
 from agent.config.files import ConfigError, ConfigValue, read_values
@@ -30,12 +30,22 @@ SHORT_REPR.maxlevel, SHORT_REPR.maxlist, SHORT_REPR.maxdict, SHORT_REPR.maxstrin
 def workspace_powers(workspace: Workspace) -> tuple[str, ...]:
     """What its config.yaml sets that differs from the defaults and gives away something: a line a command, an MCP
     server or a setting, gravest first. Only reads; () for a file that cannot be read, which sets nothing."""
-    try:
-        values = read_values(workspace.config, sections(), workspace.root)
-    except ConfigError:
-        return ()
+    values = _values(workspace)
     ranked = sorted(((rank, value) for value in values if (rank := _rank(value)) is not None), key=lambda item: item[0])
     return tuple(line for _, value in ranked for line in _lines(value))
+
+
+def hook_commands(workspace: Workspace) -> tuple[str, ...]:
+    """The commands of the hooks in its config.yaml, each once."""
+    values = (line.value for line in _values(workspace) if line.name.startswith("hooks."))
+    return tuple(dict.fromkeys(command for value in values for command in commands_in(value)))
+
+
+def _values(workspace: Workspace) -> Sequence[ConfigValue]:
+    try:
+        return read_values(workspace.config, sections(), workspace.root)
+    except ConfigError:
+        return ()
 
 
 def _rank(line: ConfigValue) -> int | None:
