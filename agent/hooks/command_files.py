@@ -29,7 +29,7 @@ _BUILTINS: Final = frozenset({"test", "[", "printf"})  # of those that may run a
 _COPIES: Final = frozenset({"cp", "mv", "ln", "gunzip"})
 _SHEBANG: Final = re.compile(r"#!\s*(?:/\S*/env\s+)?((?:/\S*/)?[\w.]+)(?:\s+-[eux]+)?\s*")
 _LOADING: Final = re.compile(r"PYTHON(?:PATH|HOME)|NODE_(?:PATH|OPTIONS)|(?:RUBY|PERL5?)(?:LIB|OPT)|(?:LD|DYLD)_\w+")
-"""Variables that have programs load code from folders that they name."""
+"""Variables by which programs load code. Options count as if they did."""
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*(?:\[.*\])?\+?=")
 
 
@@ -43,7 +43,13 @@ class CommandFiles:
         entries = environment.get("PATH", os.defpath).split(os.pathsep)
         entries = [*([""] if os.name == "nt" else []), *entries]  # cmd.exe looks in the current folder first
         self._path = os.pathsep.join(str(self._start / entry) for entry in entries)
-        self._loads_code = any(map(self._is_loading, environment.items()))
+        loading = (
+            part
+            for name, value in environment.items()
+            if _LOADING.fullmatch(name) and value
+            for part in re.split(rf"[{os.pathsep}\s]", value)
+        )
+        self._loads_code = any(self._holds(self._start / part) for part in loading)
 
     def resolve(self, line: str) -> frozenset[Path] | None:
         """Returns the files and folders that the line may run code from; None if it may run any file."""
@@ -118,15 +124,6 @@ class CommandFiles:
             found.update(each for each in named_paths(command[1:], folder, [self._start]) if each.is_file())
         return None if found & set(self._folders) else frozenset(found)
 
-    def _is_loading(self, variable: tuple[str, str]) -> bool:
-        """Whether the variable has programs load code that may change."""
-        name, value = variable
-        if not value or not _LOADING.fullmatch(name):
-            return False
-        if "OPT" in name:
-            return re.search(r"-[rIM]|--(require|import|\S*loader)", value) is not None
-        return any(self._holds(self._start / part) for part in re.split(rf"[{os.pathsep}\s]", value))
-
     def _program(self, word: str) -> Path:
         if "/" not in word:
             return Path(shutil.which(word, path=self._path) or "/")
@@ -144,13 +141,14 @@ def _runs_nothing(command: tuple[str, ...], *, beside_script: bool) -> bool:
     """Whether the command is known to run no file of the project. Beside a script it must not copy files, either."""
     name = program_name(command[0])
     program = PROGRAMS.get(name, Program(options="?"))
-    if command in {("cd", "."), ("env",)} or name in _RUN_NOTHING or read_only_commands(command_line(*command)):
-        return name != "cd" or command[1:] == (".",)
-    if name == "cd" or (name in RUNNERS and name not in _BUILTINS):
-        return False
-    if program.options and (beside_script or program.offers or any(UNKNOWN in word for word in command)):
-        return False
-    return runs_nothing(command) and not (beside_script and name in _COPIES)
+    if name == "cd":  # later words are relative to the new folder
+        return command[1:] == (".",)
+    if command == ("env",) or name in _RUN_NOTHING or read_only_commands(command_line(*command)):
+        return True
+    is_builtin_runner = name in RUNNERS and name not in _BUILTINS
+    writes = beside_script and (program.options or name in _COPIES)
+    is_open = program.options and (program.offers or any(UNKNOWN in word for word in command))
+    return not (is_builtin_runner or writes or is_open) and runs_nothing(command)
 
 
 def _interpreter(path: Path) -> str:

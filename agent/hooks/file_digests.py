@@ -28,13 +28,11 @@ def watched_digest(root: Path, name: str) -> str:
     Of a file, and of those of a folder, the content counts; of all files of a project, what shows that they changed.
     """
     path = root / name
-    if not name.endswith("/"):
+    if not path.is_dir():
         return _content(path)
     is_whole = name.endswith(WHOLE)
-    whole = hashlib.sha256()
-    count = 0
-    for shown, found, file in _files(path, is_project=is_whole):
-        count += 1
+    whole, count = hashlib.sha256(), 0
+    for count, (shown, found, file) in enumerate(_files(path, is_project=is_whole), 1):
         if count > _MAX_FILES:
             return TOO_MANY
         text = "" if is_whole or count > _MAX_READ or found.st_size > _MAX_BYTES else _content(file)

@@ -85,24 +85,16 @@ class HookScripts:
         trusted as it is now."""
         self._folders = list(dict.fromkeys(map(resolve_path, folders)))
         self._commands = CommandFiles(self._folders, environment)
-        hooks = {
-            hook.command: hook
-            for matchers in msgspec.structs.astuple(settings)
-            for matcher in matchers
-            for hook in matcher.hooks
-        }
+        hooks = [h for matchers in msgspec.structs.astuple(settings) for matcher in matchers for h in matcher.hooks]
         known = store.known(self._folders[0])
-        watched = [self._watched(hook) for hook in hooks.values()]
-        self._names = {name for _, names in watched for name in names}
-        lines = {_line_key(hook): line for hook, (line, _) in zip(hooks.values(), watched, strict=True)}
-        self.new_open_lines = [
-            hook.command
-            for hook in hooks.values()
-            if hook.watch == "project" and lines[key := _line_key(hook)] == _OPEN and key not in known
-        ]
-        """Command lines that may run any file and are trusted for the first time."""
+        watched = {_line_key(hook): self._watched(hook) for hook in hooks}
+        self._names = {name for _, names in watched.values() for name in names}
         new = {name: watched_digest(self._folders[0], name) for name in sorted(self._names - set(known))}
-        new |= {key: line for key, line in lines.items() if key not in known}
+        new |= {key: line for key, (line, _) in watched.items() if key not in known}
+        self.new_open_lines = {
+            hook.command for hook in hooks if hook.watch == "project" and new.get(_line_key(hook)) == _OPEN
+        }
+        """Command lines that may run any file and are trusted for the first time."""
         self._trusted = {**known, **new}
         if new:
             with suppress(OSError, LockTimeout):  # it holds for this session then
@@ -113,8 +105,7 @@ class HookScripts:
         line, names = self._watched(hook)
         if line != self._trusted.get(_line_key(hook)):
             return ANY_FILE  # the line may run other files than it did
-        differing = (name for name in names if self._differs(name))
-        return next((ANY_FILE if name.endswith(WHOLE) else name.rstrip("/") for name in differing), "")
+        return next((ANY_FILE if name.endswith(WHOLE) else name for name in names if self._differs(name)), "")
 
     def _differs(self, name: str) -> bool:
         trusted = self._trusted.get(name)
@@ -126,11 +117,10 @@ class HookScripts:
         return frozenset(program_files((self._folders[0] / name for name in self._names), self._folders[0]))
 
     def _watched(self, hook: HookCommand) -> tuple[str, list[str]]:
-        """Returns what the line is resolved to, and names of what is watched: files, folders with `/` at their end, and
-        `./` for all files."""
+        """Returns what the line is resolved to, and the names of the files and folders that are watched."""
         if (paths := self._commands.resolve(hook.command)) is not None:
-            names = sorted(f"{self._shown(path)}{'/' if path.is_dir() else ''}" for path in paths)
-            return "\n".join(map(self._shown, sorted(paths))), names
+            names = sorted(map(self._shown, paths))
+            return "\n".join(names), names
         whole = [f"{self._shown(folder)}/{WHOLE}" for folder in self._folders] if hook.watch == "project" else []
         return _OPEN, [*map(self._shown, self._named(hook.command)), *whole]
 

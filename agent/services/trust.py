@@ -1,6 +1,5 @@
 """Trust in a workspace: what it contains, shown before the user trusts it, and links that it may follow."""
 
-import os
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
@@ -8,7 +7,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from agent.config.config import IgnoredSetting
-from agent.config.powers import hook_commands, workspace_powers
+from agent.config.powers import workspace_powers
 from foundation.clock import SystemClock
 from foundation.errors import Misuse, TemporaryFailure
 from foundation.files import LockTimeout, resolve_path
@@ -33,7 +32,6 @@ class WorkspaceContents(Struct, frozen=True, kw_only=True):
     links: tuple[str, ...]  # links that lead out of it: `name → target`
     allowed_tools: tuple[str, ...] = ()  # what skills allow while they are in use: `skill: rule, rule`
     powers: tuple[str, ...] = ()  # what its configuration lets in: `setting: value`
-    open_hooks: tuple[str, ...] = ()  # commands of its hooks that may run any file
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -61,7 +59,6 @@ class WorkspaceContents(Struct, frozen=True, kw_only=True):
             f"It belongs to {self.owner}{self._counts}.",
             f"It contains {_listed(acts) or 'no configuration, no hooks and no skills'}.",
             *_power_lines(self.powers),
-            *(f"This hook may run any file and is disabled once one changes: {line}" for line in self.open_hooks),
             *_allowed_lines(self.allowed_tools),
         )
 
@@ -242,17 +239,7 @@ def contents_of(workspace: Workspace) -> WorkspaceContents:
         allowed_tools=_allowed_tools(workspace),
         links=links,
         powers=workspace_powers(workspace),
-        open_hooks=_open_hooks(workspace),
     )
-
-
-def _open_hooks(workspace: Workspace) -> tuple[str, ...]:
-    """The commands of its hooks that may run any file, a line each."""
-    from agent.hooks.command_files import CommandFiles  # not needed for the first frame
-
-    files = CommandFiles((workspace.root,), os.environ)
-    commands = [command for command in hook_commands(workspace) if files.resolve(command) is None]
-    return tuple(_short(visible_line(command)) for command in commands[:MAX_LISTED])
 
 
 def record_object(record: TrustRecord) -> dict[str, object]:

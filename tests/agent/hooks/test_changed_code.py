@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from agent.config.powers import workspace_powers
 from agent.hooks.command_files import CommandFiles
 from agent.hooks.hooks import SessionHooks
 from agent.hooks.scripts import HookScripts, ScriptStore
 from agent.hooks.settings import HookCommand, HookMatcher, HookSettings
 from agent.services.trust import trust_scripts
-from foundation.paths import config_dir
+from foundation.paths import Workspace, config_dir
 
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="the commands are those of a POSIX shell"),
@@ -193,6 +194,7 @@ PLANTED = {
     "python3 tools/check.py": ("tools/json.py", "import json\n"),
     "sh later.sh": ("later.sh", ""),
     "sh later/check.sh": ("later/check.sh", ""),
+    "node tools/check.js": ("node_modules/x/index.js", "require('x')"),
     "ls >/dev/null": (".bin/ls", ""),
     "for f in none/*; do sh $f; done": ("none", "link"),
 }
@@ -205,15 +207,15 @@ def test_a_new_file_that_the_line_would_run_disables_the_hook(
     project = Project(tmp_path)
     monkeypatch.setenv("PATH", f"{project.root}/.bin:{os.environ['PATH']}")
     name, first = PLANTED[line]
-    if first.startswith("import"):
-        _write(project.root / "tools/check.py", first)
+    if first.startswith(("import", "require")):
+        _write(project.root / line.split()[1], first)
     if first == "link":
         (project.root / "zz").mkdir()
         _write(project.root / "zz/x.sh", project.texts("two")["tools/check.sh"])
     hooks = project.session(line)
     project.ran(hooks)
     path = project.root / name
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     if first == "link":
         path.symlink_to("zz")
     else:
@@ -240,7 +242,7 @@ def test_variables_that_load_code_of_the_project_make_any_file_count(tmp_path: P
     line = "python3 tools/check.py"
     for name, value in [("PYTHONPATH", "."), ("PYTHONPATH", f"/x:{tmp_path}/lib"), ("NODE_OPTIONS", "-r ./x.js")]:
         assert CommandFiles((tmp_path,), {"PATH": os.defpath, name: value}).resolve(line) is None
-    for name, value in [("PYTHONPATH", "/x:/y"), ("NODE_OPTIONS", "--max-old-space-size=900"), ("HOME", ".")]:
+    for name, value in [("PYTHONPATH", "/x:/y"), ("PYTHONPATH", ""), ("HOME", ".")]:
         assert CommandFiles((tmp_path,), {"PATH": os.defpath, name: value}).resolve(line) is not None
 
 
@@ -315,6 +317,14 @@ def test_a_line_that_may_run_any_file_is_told_and_can_be_left_unwatched(tmp_path
     _write(project.root / "Makefile", project.texts("two")["Makefile"])
     assert project.ran(unwatched) == "two"
     assert project.ran(hooks) == ""
+
+
+def test_trusting_a_workspace_names_the_hooks_that_may_run_any_file(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path)
+    workspace.state.mkdir()
+    hooks = "[{type: command, command: sh tools/x.sh}, {type: command, command: make check}]"
+    workspace.config.write_text(f"hooks:\n  Stop:\n    - hooks: {hooks}\n")
+    assert workspace_powers(workspace) == ("hooks.Stop: sh tools/x.sh", "hooks.Stop (may run any file): make check")
 
 
 def test_files_of_the_workspace_elsewhere_are_watched(tmp_path: Path) -> None:
