@@ -252,6 +252,9 @@ def test_variables_that_load_code_of_the_project_make_any_file_count(tmp_path: P
         (".venv/bin/python tools/check.py", None),
         (".venv/bin/pytest", None),
         ("tools/run.mk", None),
+        ("cp data/x.sh check.sh; sh check.sh", None),
+        ("cat data/x > check.sh; sh check.sh", None),
+        ("tar xf data.tar; sh check.sh", None),
         ("sh ~nobody-here/x.sh", set[str]()),
         ("node tools/check.js", {"tools/check.js", "tools", "node_modules", "tools/node_modules"}),
         ("sh tools/check.sh lib/more.sh", {"tools/check.sh", "tools", "lib/more.sh"}),
@@ -304,6 +307,13 @@ def test_a_line_that_names_what_it_runs_goes_on_when_other_files_change(tmp_path
     (project.root / "a.py").write_text("x = 1\n")
     (project.root / "log").write_text("x = 1\n")
     assert scripts.changed(hook) == ""
+
+
+def test_a_line_that_may_run_any_file_of_too_many_is_disabled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agent.hooks.file_digests._MAX_FILES", 5)
+    project = Project(tmp_path)
+    assert project.ran(project.session("make check")) == ""
+    assert project.ran(project.session("sh tools/check.sh --x")) == ""
 
 
 def test_a_line_that_may_run_any_file_is_told_and_can_be_left_unwatched(tmp_path: Path) -> None:
