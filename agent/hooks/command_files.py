@@ -7,10 +7,12 @@ to run nothing of the project. Any other line (`cd`, variables, modules, globs, 
 import os
 import re
 import shutil
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from agent.permissions.command import runs_code
 from agent.permissions.programs import PROGRAMS, RUNNERS, Program, program_name, runs_nothing
 from agent.permissions.read_only_commands import read_only_commands
 from agent.permissions.shell_reader import UNKNOWN, read_line
@@ -81,7 +83,7 @@ class CommandFiles:
     def _script(self, command: tuple[str, ...]) -> str | None:
         """The word that names the script which the command runs; None if it runs none, "" if that is not known."""
         word, name = command[0], program_name(command[0])
-        program, is_tool = self._program(word), name in PROGRAMS or name in _INTERPRETERS or name in RUNNERS
+        program, is_tool = self._program(word), name in PROGRAMS or name in RUNNERS or runs_code(name)
         if self._holds(program):
             return word if "/" in word and not is_tool else ""
         if "/" in word and not is_tool:
@@ -108,6 +110,8 @@ class CommandFiles:
             return None
         found = set[Path]()
         path = self._start / self._program(f"./{script}" if "/" not in script else script)
+        if resolve_path(path).is_relative_to(resolve_path(Path(tempfile.gettempdir()))):  # a command may write there
+            found.add(path)
         for place in filter(self._is_in, {path, resolve_path(path)}):
             program = command[0] if script != command[0] else _interpreter(place)
             interpreter = program_name(program)

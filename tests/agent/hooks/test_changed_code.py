@@ -6,6 +6,7 @@ import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -137,12 +138,12 @@ class Project:
             "package.json": f'{{"scripts": {{"lint": "echo {word} >> {self.log}"}}}}',
         }
 
-    def settings(self, line: str, **options: str) -> HookSettings:
-        hook = HookCommand(line.replace("OUTSIDE", str(self.outside)), **options)  # pyright: ignore[reportArgumentType]
+    def settings(self, line: str, watch: Literal["project", "named"] = "project") -> HookSettings:
+        hook = HookCommand(line.replace("OUTSIDE", str(self.outside)), watch=watch)
         return HookSettings(stop=(HookMatcher((hook,)),))
 
-    def session(self, line: str, **options: str) -> SessionHooks:
-        settings = self.settings(line, **options)
+    def session(self, line: str, watch: Literal["project", "named"] = "project") -> SessionHooks:
+        settings = self.settings(line, watch)
         return SessionHooks(settings, os.environ, self.root, conversation=lambda: "", mode=lambda: "ask")
 
     def ran(self, hooks: SessionHooks) -> str:
@@ -224,6 +225,20 @@ def test_a_new_file_that_the_line_would_run_disables_the_hook(
     assert project.ran(project.session(line)) == ""
 
 
+def test_a_script_in_the_temporary_folder_is_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "outside"))
+    project = Project(tmp_path)
+    for name in ("mine.sh", "other.sh"):
+        _write(project.outside / name, project.texts("one")["tools/check.sh"])
+    lines = ("OUTSIDE/mine.sh", "sh OUTSIDE/other.sh")
+    hooks = [project.session(line) for line in lines]
+    assert [project.ran(each) for each in hooks] == ["one", "one"]
+    for name in ("mine.sh", "other.sh"):
+        _write(project.outside / name, project.texts("two")["tools/check.sh"])
+    assert [project.ran(each) for each in hooks] == ["", ""]
+    assert [project.ran(project.session(line)) for line in lines] == ["", ""]
+
+
 def test_compiled_code_in_the_project_is_not_run(tmp_path: Path) -> None:
     import py_compile
 
@@ -252,6 +267,7 @@ def test_variables_that_load_code_of_the_project_make_any_file_count(tmp_path: P
         (".venv/bin/python tools/check.py", None),
         (".venv/bin/pytest", None),
         ("tools/run.mk", None),
+        ("/nowhere/bin/make check", None),
         ("cp data/x.sh check.sh; sh check.sh", None),
         ("cat data/x > check.sh; sh check.sh", None),
         ("tar xf data.tar; sh check.sh", None),
