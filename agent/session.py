@@ -114,7 +114,8 @@ class Session:
         self.instructions = open_project(self.context, self.project.root, workspace, config.environment)
         self.servers = open_servers(config.mcp, config.tools, config.environment, self.project.folders)
         mode, folder = lambda: self.permissions.mode.value, self.project.root
-        self.hooks = SessionHooks(config.hooks, config.environment, folder, self._conversation_id, mode)
+        others = (*self.project.folders, workspace.root)
+        self.hooks = SessionHooks(config.hooks, config.environment, folder, self._conversation_id, mode, others=others)
         self.project.programs = self.hooks.scripts.files.union(server_programs(self.servers.configured, folder))
         self.commands = open_commands(workspace, self.project, config.tools, config.environment)
         rules = RuleSet(stored=stored_rules(config.environment, self.project.root))

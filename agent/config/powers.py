@@ -1,12 +1,15 @@
 """What a workspace's own configuration lets in once it is trusted: commands, addresses, and wider permissions."""
 
+import os
 import reprlib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Final, cast
 
 from agent.config.files import ConfigError, ConfigValue, read_values
 from agent.config.secrets import SERVERS, without_secrets
 from agent.config.settings import all_settings, sections
+from agent.hooks.command_files import CommandFiles
 from foundation.named_programs import commands_in
 from foundation.paths import Workspace
 from foundation.shell_words import command_line
@@ -35,7 +38,7 @@ def workspace_powers(workspace: Workspace) -> tuple[str, ...]:
     except ConfigError:
         return ()
     ranked = sorted(((rank, value) for value in values if (rank := _rank(value)) is not None), key=lambda item: item[0])
-    return tuple(line for _, value in ranked for line in _lines(value))
+    return tuple(line for _, value in ranked for line in _lines(value, workspace.root))
 
 
 def _rank(line: ConfigValue) -> int | None:
@@ -51,9 +54,10 @@ def _section(power: str) -> tuple[str, ...]:
     return (power,) if power.endswith(".") else ()
 
 
-def _lines(line: ConfigValue) -> Iterator[str]:
+def _lines(line: ConfigValue, folder: Path) -> Iterator[str]:
     for shown in shown_parts(without_secrets(line.value, line.name), line.name):
-        text = visible_line(f"{line.name}: {shown}")
+        is_open = line.name.startswith("hooks.") and CommandFiles((folder,), os.environ).resolve(shown) is None
+        text = visible_line(f"{line.name}{' (may run any file)' if is_open else ''}: {shown}")
         yield text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 

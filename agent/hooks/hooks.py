@@ -5,6 +5,7 @@ denies the call, PostToolUse tells the model; standard error is the reason. Any 
 is reported and stops nothing.
 """
 
+import os
 import re
 import secrets
 import threading
@@ -16,7 +17,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from agent.hooks.run import HookResult, run_hook
-from agent.hooks.scripts import HookScripts, ScriptStore
+from agent.hooks.scripts import ANY_FILE, WRITE_LITERALLY, HookScripts, ScriptStore
 from agent.hooks.settings import HookCommand, HookMatcher, HookSettings
 from agent.permissions.tool_facts import facts_of
 from agent.tools.commands.environment import command_environment
@@ -68,18 +69,24 @@ class SessionHooks:
         folder: Path,
         conversation: Callable[[], str],
         mode: Callable[[], str],
+        *,
+        others: Sequence[Path] = (),
     ) -> None:
-        """`folder` is the project's. `conversation` gives its id, "" before its first message, `mode` our permission
-        mode."""
+        """`folder` is the project's, `others` are those of its further folders and the workspace. `conversation` gives
+        its id, "" before its first message, `mode` our permission mode."""
         self._settings = settings
-        self.scripts = HookScripts(settings, folder, ScriptStore(config_dir(environment)))
+        self.scripts = HookScripts(settings, (folder, *others), ScriptStore(config_dir(environment)), environment)
         self._folder = folder
         names = {"CLAUDE_PROJECT_DIR": str(folder), "PALIMPSEST_PROJECT_DIR": str(folder)}
-        self._environment = command_environment(environment) | names
+        no_caches = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPYCACHEPREFIX": os.devnull}  # code that is not watched
+        self._environment = command_environment(environment) | names | no_caches
         self._session = f"s_{secrets.token_hex(8)}"
         self._conversation = conversation
         self._mode = mode
-        self._notices: list[str] = []
+        self._notices: list[str] = [
+            f"The hook `{_line(command)}` may run any file and is disabled once one changes. {WRITE_LITERALLY}"
+            for command in self.scripts.new_open_lines
+        ]
         self._lock = threading.Lock()
         self._started: set[str] = set()  # conversations of this session
 
@@ -198,7 +205,8 @@ class SessionHooks:
             if script := self.scripts.changed(hook):
                 reason = f"{script} changed since it was trusted, so its hook is disabled"
                 again = own_command("trust", str(self._folder))
-                self._note(f"{reason}: `{_line(hook.command)}`. To enable it from the next session: `{again}`.")
+                how = f" {WRITE_LITERALLY}" if script == ANY_FILE else ""
+                self._note(f"{reason}: `{_line(hook.command)}`. To enable it from the next session: `{again}`.{how}")
                 specific = {"permissionDecision": "ask", "permissionDecisionReason": f"{reason}."}
                 output = msgspec.json.encode({"hookSpecificOutput": specific}).decode()
                 results += [HookResult(0, output)] if event == "PreToolUse" else []

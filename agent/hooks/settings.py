@@ -8,11 +8,16 @@ _JOINED = {"guarded": True, "joined": True}
 
 
 class HookCommand(Struct, frozen=True):
-    """A command, run by the shell. `timeout` is in seconds."""
+    """A command, run by the shell. `timeout` is in seconds.
+
+    `watch` counts for a line that may run any file of the project: `project` disables the hook when a file changed,
+    `named` only when one that the line names did.
+    """
 
     command: str
     type: Literal["command"] = "command"
     timeout: Annotated[float, Meta(gt=0, le=3600)] = 60
+    watch: Literal["project", "named"] = "project"
 
 
 class HookMatcher(Struct, frozen=True):

@@ -71,6 +71,29 @@ def test_a_hook_whose_script_changed_is_not_run(cloned: Path, bare: Run, tmp_pat
     assert trace.read_text() == "one\n"
 
 
+@pytest.mark.parametrize("project", ["cloned", "elsewhere"])
+def test_a_hook_that_may_run_any_file_is_disabled_by_a_change_and_not_by_the_session(
+    cloned: Path, bare: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, project: str
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / project)
+    trace, script = tmp_path / "trace", cloned / "tools" / "x.sh"
+    script.parent.mkdir()
+    script.write_text(f"echo one >> {trace}\n")
+    configured(cloned, hook("cd ROOT/tools && sh x.sh").replace("Stop", "UserPromptSubmit"))
+    assert "hooks.UserPromptSubmit (may run any file): cd " in bare("trust", str(cloned)).err
+    for count in (1, 2, 3):
+        done = bare("--workspace", str(cloned), "-p", f"The lamp is lit {count} times.")
+        assert trace.read_text() == "one\n" * count, done
+        assert bare("--workspace", str(cloned), "remember", f"Lamp {count}.").status == 0
+    script.write_text(f"echo two >> {trace}\n")
+    assert "A file of the project changed" in bare("--workspace", str(cloned), "-p", "hello").err
+    assert trace.read_text() == "one\n" * 3
+    assert "a file of the project" in bare("trust", str(tmp_path / project)).err
+    bare("--workspace", str(cloned), "-p", "hello")
+    assert trace.read_text() == "one\n" * 3 + "two\n"
+
+
 def test_a_module_of_a_server_and_a_program_that_comes_later_are_watched(cloned: Path, bare: Run) -> None:
     configured(cloned, "mcp:\n  servers:\n    mine: {command: python3, args: [-m, server.main], cwd: ROOT}\n")
     bare("trust", str(cloned))

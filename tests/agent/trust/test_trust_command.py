@@ -62,7 +62,7 @@ def test_trusting_a_folder_has_its_changed_scripts_of_hooks_run_again(
     settings = HookSettings(stop=(HookMatcher(hooks=(hook,)),))
 
     def scripts() -> HookScripts:
-        return HookScripts(settings, folder, ScriptStore(config_dir(os.environ)))
+        return HookScripts(settings, (folder,), ScriptStore(config_dir(os.environ)), os.environ)
 
     assert scripts().changed(hook) == ""
     script.write_text("false\n")
