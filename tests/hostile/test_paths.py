@@ -93,7 +93,7 @@ def template(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setattr("agent.cli.chat.at_a_terminal", lambda: True)
     monkeypatch.setattr("agent.cli.invocation.piped_input", lambda: None)
-    monkeypatch.setattr("agent.cli.chat.piped_input", lambda: None)
+    monkeypatch.setattr("agent.cli.chat.piped_input", lambda _seconds: None)
     (tmp_path / "home").mkdir()
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")

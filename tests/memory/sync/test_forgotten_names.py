@@ -229,7 +229,7 @@ def test_a_value_that_names_very_many_forgettings_is_refused(desk: Laptop, place
     key = ConversationKey("", trip.id, "chat", 0)
     put(place, ValueOperation(conversation=key, field="", value=b"Other", clock=1, device=DEVICE, heard=(1,) * 1_001))
     (unread,) = desk.run(place).unread
-    assert "holds more than a device writes" in unread.message
+    assert "larger than any valid segment" in unread.message
     assert desk.found(trip).title == "Plan"
 
 

@@ -215,4 +215,4 @@ def test_forgotten_lines_that_are_no_lines_of_the_text_are_refused(desk: Laptop,
     )
     put(place, version)
     (unread,) = desk.run(place).unread
-    assert "holds more than a device writes" in unread.message
+    assert "larger than any valid segment" in unread.message

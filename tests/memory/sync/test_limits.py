@@ -1,4 +1,4 @@
-"""A segment that holds more than a device writes is refused before it takes memory; what a device writes is taken."""
+"""A segment that holds larger than any valid segment is refused before it takes memory; what a device writes is taken."""
 
 import hashlib
 import subprocess
@@ -143,7 +143,7 @@ def test_what_holds_more_than_a_device_writes_is_named_and_changes_nothing(
     (unread,) = laptop.run(place).unread
     assert unread.message == f"{name} is larger than any valid segment. It was not read."
     assert laptop.memory.conversations.latest() is None
-    with pytest.raises(SegmentDamaged, match="more than a device writes"):
+    with pytest.raises(SegmentDamaged, match="larger than any valid segment"):
         decode_segment_at(place / name)
 
 
@@ -151,7 +151,7 @@ def test_a_file_that_is_too_long_is_not_read(laptop: Laptop, place: Path) -> Non
     name = put(place, GOOD)
     with (place / name).open("r+b") as file:
         file.truncate(LONGEST_FILE)
-    assert "more than a device writes" in laptop.run(place).unread[0].message
+    assert "larger than any valid segment" in laptop.run(place).unread[0].message
 
 
 def decode_segment_at(file: Path) -> Segment:

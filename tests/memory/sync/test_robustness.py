@@ -148,7 +148,7 @@ def test_what_another_device_did_not_clear_is_cleared_here(
 def test_a_folder_with_other_files_is_refused(desk: Laptop, place: Path) -> None:
     place.mkdir()
     (place / "holiday.jpg").write_bytes(b"x")
-    with pytest.raises(Exception, match="holds other files"):
+    with pytest.raises(Exception, match="contains other files"):
         desk.run(LocalPlace(place, SYNC))
 
 
@@ -159,7 +159,7 @@ def test_a_disk_that_is_not_mounted_is_no_new_location(desk: Laptop, place: Path
     place.rename(place.parent / "in the drawer")
     if is_mount_point:
         place.mkdir()
-    with pytest.raises(BackupUnreachable, match="is not there") as error:
+    with pytest.raises(BackupUnreachable, match="does not exist") as error:
         desk.run(place)
     assert "Is the disk mounted?" in error.value.hint
     assert [file.name for file in place.parent.glob("shared/*")] == []

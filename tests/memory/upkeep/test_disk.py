@@ -51,7 +51,7 @@ def test_the_warning_comes_from_nine_tenths_of_the_budget_on(filled: Workspace) 
     sentence = warned(filled, budget_mb=6)
     assert sentence.startswith("Memory is over its budget: 6.0 MB of 6.0 MB (disk.budget_mb).")
     (filled.state / "pages" / "a.png").write_bytes(b"x" * (MEGABYTE * 3 // 2))
-    assert warned(filled, budget_mb=6).startswith("Memory is near its budget: it takes 5.5 MB of 6.0 MB")
+    assert warned(filled, budget_mb=6).startswith("Memory is near its budget: 5.5 MB of 6.0 MB")
     assert warned(filled, budget_mb=0) == ""
 
 
@@ -113,4 +113,4 @@ def test_a_folder_with_too_many_files_is_measured_in_part_and_says_so(
     use = measure(filled)
     assert not use.whole
     assert {part.name for part in use.parts} == {"database", "packs"}, "what comes after is not looked at"
-    assert "it takes at least " in disk_warning(use, DiskSettings(budget_mb=5, free_mb=0), advice="")
+    assert "at least " in disk_warning(use, DiskSettings(budget_mb=5, free_mb=0), advice="")

@@ -164,7 +164,7 @@ def test_nothing_is_taken_back_where_somebody_rewrote_the_same_lines(memory: Mem
     text = workspace.memory_md.read_text("utf-8").replace("a rumour", "a fact, by my own hand")
     workspace.memory_md.write_text(text, encoding="utf-8")
     memory.hot.refresh()
-    with pytest.raises(NoteChanged, match="in the same lines"):
+    with pytest.raises(NoteChanged, match="The same lines"):
         memory.restorer.undo()
     assert workspace.memory_md.read_text("utf-8") == text
 
@@ -237,7 +237,7 @@ def test_a_removal_cannot_be_restored(memory: Memory, workspace: Workspace) -> N
     by_model(memory, "one")
     workspace.memory_md.unlink()
     memory.hot.refresh()
-    with pytest.raises(Misuse, match="was not there"):
+    with pytest.raises(Misuse, match="did not exist"):
         memory.restorer.restore(newest(memory, "MEMORY.md"))
 
 

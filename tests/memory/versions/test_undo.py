@@ -63,7 +63,7 @@ def test_a_change_that_cannot_be_taken_back_names_the_one_before_it(memory: Memo
     text = workspace.memory_md.read_text("utf-8")
     workspace.memory_md.write_text(text.replace("second by a model", "second, as I say"), "utf-8")
     memory.hot.refresh()
-    with pytest.raises(NoteChanged, match="in the same lines") as refused:
+    with pytest.raises(NoteChanged, match="The same lines") as refused:
         memory.restorer.undo()
     assert f"memory undo {first.number}` undoes the one before it" in refused.value.hint
     assert memory.restorer.undo(first.number) == first

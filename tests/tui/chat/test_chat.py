@@ -47,7 +47,7 @@ async def test_a_superseded_passage_says_so_and_wrapped_lines_stand_under_it(ope
     async with open_chat(answers=lambda _: answer("In May.", recalled=(old, RECALLED[1]))) as chat:
         await chat.say("when?")
         await chat.quiet()
-        first = chat.lines.index("  recalled  [House · Ann · 2026-03-14 · e_4kx7] exact · 47 % · superseded on")
+        first = chat.lines.index("  recalled  [House · Ann · 2026-03-14 · e_4kx7] exact · superseded on")
         assert chat.lines[first + 1] == " " * 12 + "2026-05-01 · on a branch that was left"
 
 

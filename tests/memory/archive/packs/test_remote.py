@@ -149,7 +149,7 @@ def test_a_host_with_another_key_is_sent_nothing(workspace: Workspace, host: Ssh
     other = asyncssh.generate_private_key("ssh-ed25519").export_public_key().decode()
     (tmp_path / "home" / ".ssh" / "known_hosts").write_text(f"[127.0.0.1]:{host.port} {other}")
     memory = opened(workspace, f"ssh://ann@127.0.0.1:{host.port}/packs")
-    with pytest.raises(StorageUnreachable, match="another key"):
+    with pytest.raises(StorageUnreachable, match="its key has changed"):
         memory.vault.archive_text(as_given("one"), label="one")
     assert list(host.root.iterdir()) == []
     memory.close()
@@ -283,7 +283,7 @@ def test_a_file_that_is_longer_than_it_was_written_is_not_fetched(
     assert cached.read(name) == body
     there.write(name, b"x" * 5_000_000)
     there.taken = 0
-    with pytest.raises(Damaged, match=r"has 5,000,000 bytes, and 1,000 are the most"):
+    with pytest.raises(Damaged, match="has 5,000,000 bytes, more than the possible 1,000"):
         cached.read(name)
     if name == "0.pages":
         with pytest.raises(Damaged, match="are the most"):
