@@ -73,7 +73,7 @@ async def test_the_answers_stay_in_view_and_the_question_scrolls(
 async def test_each_answer_of_a_permission_is_in_view(open_chat: Open, memory: Memory) -> None:
     async with open_chat(size=(40, 10)) as chat:
         await opened(chat, DIALOGS["permission"], memory)
-        for label in ("1 Once", "2 For this session", "3 Always", "4 Always", "5 No", "6 No, for a reason"):
+        for label in ("1 Once", "2 For this session", "3 Always", "4 Always", "5 No", "6 No, and type"):
             assert any(label in line for line in chat.seen), label
 
 

@@ -76,7 +76,7 @@ def test_the_first_change_that_is_refused_is_no_emptied_journal(run: Run, root: 
     checkpoints = Checkpoints(Workspace(root).checkpoints, SystemClock())
     checkpoints.begin_turn("c_1", "e_1")
     changes = [FileChange(folder=project, path=name, expected=None, new=b"1\n") for name in ("a", "b")]
-    with pytest.raises(Exception, match="exists now"):
+    with pytest.raises(Exception, match="exists by now"):
         checkpoints.apply(changes, "e_2")
     assert list((Workspace(root).checkpoints / "blobs").glob("*/*"))
     assert run("check").status == 0

@@ -24,7 +24,7 @@ def test_a_text_that_came_back_otherwise_would_be_told(tmp_path: Path) -> None:
 
     shown = msgspec.structs.replace(demonstrate(tmp_path), read_back=DEMO_TEXT[:-1])
     assert not as_object(shown)["equal"]
-    assert "differs from the original:" in dict(figures(shown))["came back"]
+    assert "differs from the original:" in dict(figures(shown))["read back"]
 
 
 def test_on_the_command_line_it_needs_no_workspace_and_makes_none(bare: Run, tmp_path: Path) -> None:

@@ -120,7 +120,7 @@ def test_where_only_its_name_goes_there_the_receipt_names_the_text_that_stays(
     desk.memory.knowledge.add([paper])
     share(place, desk, laptop)
     job = forget.forget(laptop.memory, forget.plan(laptop.memory, words="paper.md"))
-    (stays,) = [line for line in receipt_lines(laptop.memory, job) if line.startswith("Stays: the text")]
+    (stays,) = [line for line in receipt_lines(laptop.memory, job) if line.startswith("Kept: the text")]
     (seq,) = job.unnamed
     id_ = laptop.memory.conversations.at(seq).id
     assert "[forgotten]" in stays and f"`palimpsest forget {id_}`" in stays

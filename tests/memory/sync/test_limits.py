@@ -1,4 +1,4 @@
-"""A segment that holds larger than any valid segment is refused before it takes memory; what a device writes is taken."""
+"""A segment that holds more than a device writes is refused before it takes memory; what a device writes is taken."""
 
 import hashlib
 import subprocess
@@ -235,7 +235,7 @@ def test_texts_that_pack_well_do_not_pile_up_in_one_segment(desk: Laptop, laptop
 def test_notes_of_a_run_go_into_several_segments(desk: Laptop, laptop: Laptop, place: Path) -> None:
     notes = desk.workspace.root / "memory"
     notes.mkdir(exist_ok=True)
-    texts = {f"memory/n{n}.md": f"# Note {n}\n\n" + f"word {n}\n" * 80_000 for n in range(5)}
+    texts = {f"memory/n{n}.md": f"# Note {n}\n\n" + f"{f'word {n} ' * 4}\n" * 20_000 for n in range(5)}
     for path, text in texts.items():
         (desk.workspace.root / path).write_text(text)
     desk.run(place)

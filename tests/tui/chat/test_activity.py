@@ -30,7 +30,7 @@ def test_a_long_batch_of_a_prompt_is_no_stall() -> None:
     assert (status.info.doing, status.info.seconds) == ("reading 1.0k of 1.9k · Esc stops", int(SILENT_S) + 22)
     clock.now += SILENT_S
     activity.tick()
-    assert status.info.doing == "reading 1.0k of 1.9k · no progress for 5 min 23 s · Esc stops"
+    assert status.info.doing == "reading 1.0k of 1.9k · no response for 5 min 23 s · Esc stops"
 
 
 def test_an_answer_that_stops_is_stalled() -> None:

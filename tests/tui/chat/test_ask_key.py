@@ -41,8 +41,8 @@ async def test_a_model_that_needs_a_key_asks_for_it_once_and_never_shows_it(open
             await chat.until(lambda: chat.app.screen is chat.screen)
             if keys == ("escape",):
                 await chat.until(lambda: "needs a key" in chat.text)
-        await chat.until(lambda: "The model is openai:gpt-4o now" in chat.text)
+        await chat.until(lambda: "The model is now openai:gpt-4o" in chat.text)
         assert StoredKeys(environment).get("api.openai.com") == KEY
         assert KEY not in chat.text + "\n".join(chat.seen)
         chat.screen.queue.add("/model openai:gpt-4.1")
-        await chat.until(lambda: "openai:gpt-4.1 now" in chat.text)
+        await chat.until(lambda: "now openai:gpt-4.1" in chat.text)

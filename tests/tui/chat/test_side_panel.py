@@ -152,7 +152,7 @@ def test_the_context_is_by_layer_with_the_share_of_the_room_for_requests() -> No
     rows = {row.text[:12].strip(): row.figure for row in panel_rows(PanelContent(report=REPORT), frozenset())}
     assert rows["project"] == "1.6k  16.0 %"
     assert rows["request"] == "4.3k of 10.2k · 42.0 %"
-    assert rows["last request"] == "100.0 %", "kept of the last request"
+    assert rows["prefix reuse"] == "100.0 %"
 
 
 def test_files_are_counted_from_their_first_version_to_the_last(checkpoints: Checkpoints) -> None:

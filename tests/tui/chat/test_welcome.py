@@ -41,8 +41,8 @@ async def offered(models: list[DetectedModel], **settings: Any) -> ModelOffer:
 
 async def test_a_key_is_offered_with_where_text_goes_and_what_it_costs() -> None:
     offer = await offered(services(KEYS, ModelSettings()))
-    assert offer.text.startswith("ANTHROPIC_API_KEY is set: F2 speaks to anthropic:")
-    assert "goes to https://api.anthropic.com." in offer.text
+    assert offer.text.startswith("ANTHROPIC_API_KEY is set: F2 switches to anthropic:")
+    assert "sent to https://api.anthropic.com." in offer.text
     assert "no price is set (models.prices)" in offer.text and offer.text.endswith("Until then nothing is sent.")
     prices = {"anthropic:*": ModelPrice(input=3.0, output=15.0)}
     priced = await offered(services(KEYS, ModelSettings()), prices=prices)

@@ -227,7 +227,7 @@ async def test_the_editor_saves_through_the_same_writer(
     async with open_chat(session=session) as chat:
         await opened(chat)
         await chat.press("ctrl+g")
-        await chat.until(lambda: "MEMORY.md is saved." in seen(chat))
+        await chat.until(lambda: "MEMORY.md saved." in seen(chat))
         assert session.workspace.memory_md.read_text(encoding="utf-8") == f"{TEXT}- From outside.\n"
 
 

@@ -111,7 +111,7 @@ async def test_a_found_model_is_listed_with_what_it_can_and_enter_uses_it(
         await chat.quiet()
         assert session.profile.spec == f"openai:通义千问-7b@{server.address}/v1"
         assert UsedModels.of(session.config.environment).default == session.profile.spec
-        assert "The model is openai:通义千问-7b" in " ".join(chat.text.split())
+        assert "The model is now openai:通义千问-7b" in " ".join(chat.text.split())
 
 
 async def test_the_list_fills_as_servers_answer_and_a_key_looks_again(
@@ -146,7 +146,7 @@ async def test_a_test_says_how_fast_the_model_answers(open_chat: Open, opened: O
         server.plays(chat_reply("rea", "dy 好"))
         await chat.press("t")
         await chat.until(lambda: "first token after" in words(chat))
-        assert "It said: ready 好" in words(chat)
+        assert "Answer: ready 好" in words(chat)
         [asked] = [post for post in server.posts if post.path.endswith("/chat/completions")]
         assert asked.json["max_tokens"] <= 64
 
@@ -240,7 +240,7 @@ async def test_a_probe_says_how_the_model_calls_tools(open_chat: Open, opened: O
         await go_to(chat, screen, "通义千问-7b")
         await chat.press("p")
         await chat.until(lambda: "Tested: it calls no tools, answers a greeting with plain text" in words(chat))
-        await chat.until(lambda: words(chat).count("Probed: it calls no tools") == 2)  # and among the model's facts
+        await chat.until(lambda: words(chat).count("Tested: it calls no tools") == 2)  # and among the model's facts
 
 
 async def test_only_a_model_on_this_machine_is_probed(open_chat: Open, opened: OpenSession) -> None:

@@ -83,7 +83,7 @@ async def test_a_rule_is_added_where_it_is_to_hold(open_chat: Open, session: Ses
         await chat.until(lambda: "There is no tool “" in words(chat))
         await chat.type("_url")
         await chat.press("tab", "enter")
-        await chat.until(lambda: chat.app.screen is screen and "deny fetch_url holds for this project" in words(chat))
+        await chat.until(lambda: chat.app.screen is screen and "deny fetch_url applies to this project" in words(chat))
         [rule] = session.permissions.rules.rules
         assert rule.source is RuleSource.PROJECT
 
@@ -98,7 +98,7 @@ async def test_a_rule_is_changed_and_removed_in_its_file(open_chat: Open, sessio
         await chat.press("end", *["backspace"] * len("ls *)"))
         await chat.type("git log *)")
         await chat.press("enter")
-        await chat.until(lambda: "git log *) holds for all your projects" in words(chat))
+        await chat.until(lambda: "git log *) applies to all your projects" in words(chat))
         assert [rule.text for rule in session.permissions.rules.rules] == ["run_command(git log *)"]
         await go_to(chat, screen, "git log *")
         await chat.press("d")

@@ -123,7 +123,7 @@ async def test_a_server_is_removed_once_that_is_confirmed(open_chat: Open, opene
         await chat.press("d")
         await proposed(chat)
         await chat.press("enter")
-        await chat.until(lambda: "bad is removed." in words(chat))
+        await chat.until(lambda: "bad removed." in words(chat))
         assert list(stored(tmp_path)["mcpServers"]) == ["echo"]
         assert [status.name for status in session.servers.statuses()] == ["echo"]
         assert list((tmp_path / "user-config" / "versions").glob("mcp-*.json"))
@@ -186,7 +186,7 @@ def test_what_is_no_definition_or_holds_a_key_is_refused(line: str) -> None:
 def test_a_file_that_cannot_be_read_is_left_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "mcp.json"
     path.write_text("{broken")
-    with pytest.raises(Misuse, match=re.escape("mcp.json: it is no JSON")):
+    with pytest.raises(Misuse, match=re.escape("mcp.json: it is not JSON")):
         change_user_file(path, lambda servers: servers)
     assert path.read_text() == "{broken"
 

@@ -202,7 +202,7 @@ async def test_u_takes_back_the_last_change_of_the_file_whoever_made_it(open_cha
         await chat.until(lambda: isinstance(chat.app.screen, MemoryScreen))
         assert file.read_text(encoding="utf-8") == by_hand
         await undone(chat)
-        await chat.until(lambda: "is taken back" in seen(chat))
+        await chat.until(lambda: "was undone" in seen(chat))
         assert file.read_text(encoding="utf-8") == by_model
         await undone(chat)
         await chat.until(lambda: "version 2 is taken back" in seen(chat))
@@ -235,7 +235,7 @@ async def test_a_restored_version_is_taken_back_as_any_change(open_chat: Open, s
         chat.screen.queue.add("/memory")
         await chat.until(lambda: isinstance(chat.app.screen, MemoryScreen) and chat.app.screen.is_read)
         await undone(chat)
-        await chat.until(lambda: "is taken back" in seen(chat))
+        await chat.until(lambda: "was undone" in seen(chat))
         assert file.read_text(encoding="utf-8") == by_model
 
 

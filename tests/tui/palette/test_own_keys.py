@@ -30,7 +30,7 @@ def test_keys_are_taken_as_people_write_them(written: str, taken: str) -> None:
 def test_what_is_no_key_is_told(written: str) -> None:
     keymap, (problem,) = own_keymap({"chat.search": written}, KNOWN)
     assert keymap == {}
-    assert "is no key" in problem
+    assert "is not a key" in problem
 
 
 def test_an_action_that_there_is_not_is_told_with_the_nearest() -> None:

@@ -77,7 +77,7 @@ async def test_an_emptied_prompt_goes_on_rewriting(open_chat: Any, session: Sess
         await chat.say("Four")
         await chat.until(lambda: stored(session) == ["One", "Two", "Four"])
         await chat.quiet()
-        assert not any("Esc cancels" in line for line in chat.seen)
+        assert not any("· Esc cancels" in line for line in chat.seen)
 
 
 async def test_it_begins_a_branch_when_it_is_sent(open_chat: Any, session: Session) -> None:

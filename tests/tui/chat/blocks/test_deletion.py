@@ -15,14 +15,14 @@ async def test_a_turn_is_deleted_and_taken_back(open_chat: Any, session: Session
             await chat.say(text)
             await chat.quiet()
         await chat.press("ctrl+up", "d", "d")
-        await chat.until(lambda: "“second” is out of the conversation" in chat.text)
+        await chat.until(lambda: "“second” is removed from the conversation" in chat.text)
         await chat.quiet()
         assert "Ctrl+↑ u undoes it, too." in " ".join(chat.text.split()), "the prompt has the keys again"
         assert "Two." not in chat.text
         await chat.press("ctrl+up")
         assert "u undo delete" in foot(chat)
         await chat.press("u")
-        await chat.until(lambda: "“second” is back" in chat.text)
+        await chat.until(lambda: "Restored “second”" in chat.text)
         await chat.quiet()
         assert "Two." in chat.text
         await chat.press("ctrl+up")
@@ -42,7 +42,7 @@ async def test_a_turn_that_a_command_dropped_is_taken_back_with_the_same_key(
         await chat.say(f"/tree drop {second.entry}")
         await chat.quiet()
         await chat.press("ctrl+up", "u")
-        await chat.until(lambda: "“second” is back" in chat.text)
+        await chat.until(lambda: "Restored “second”" in chat.text)
         await chat.quiet()
         await chat.press("ctrl+up")
         assert "u undo delete" not in foot(chat)
