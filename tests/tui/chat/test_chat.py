@@ -93,7 +93,7 @@ async def test_a_message_sent_while_it_answers_waits_its_turn(open_chat: Any) ->
         await chat.say("one")
         await chat.until(lambda: chat.screen.queue.busy)
         await chat.say("two")
-        assert any("waits: two" in line for line in chat.seen)
+        assert any("queued: two" in line for line in chat.seen)
         assert "1 waiting" in chat.seen[-1]
         hold.set()
         await chat.quiet()
@@ -135,7 +135,7 @@ async def test_a_defect_in_a_turn_is_told_and_the_chat_goes_on(open_chat: Any) -
     async with open_chat(answers=broken) as chat:
         await chat.say("one")
         await chat.quiet()
-        assert "▌ Internal error" in chat.lines
+        assert "▌ A bug in Palimpsest" in chat.lines
         await chat.say("two")
         await chat.quiet()
         assert "◆ Now." in chat.lines

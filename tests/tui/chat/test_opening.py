@@ -200,7 +200,7 @@ async def test_where_the_memory_cannot_be_opened_what_was_sent_is_a_draft_again(
         await until(pilot, lambda: prompt.text == "an older draft")
         prompt.set_text("second")
         await pilot.press("enter")
-        await until(pilot, lambda: "waits: second" in seen(app))
+        await until(pilot, lambda: "queued: second" in seen(app))
         gate.set()
         await until(pilot, lambda: "newer than this program" in seen(app))
         assert prompt.text == "first\n\nsecond"
@@ -238,7 +238,7 @@ async def test_what_was_sent_while_the_memory_opens_is_kept_where_the_chat_ends_
     async with app.run_test(size=(80, 24)) as pilot:
         app.chat.prompt.set_text("too early")
         await pilot.press("enter")
-        await until(pilot, lambda: "waits: too early" in seen(app))
+        await until(pilot, lambda: "queued: too early" in seen(app))
         app.chat.leave()
         await until(pilot, lambda: Drafts(workspace.drafts).load(NEW).text)
     assert Drafts(workspace.drafts).load(NEW).text == "too early"

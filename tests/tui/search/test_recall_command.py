@@ -250,7 +250,7 @@ async def test_a_defect_is_told_and_the_chat_goes_on(
         await found(chat)
         monkeypatch.setattr("tui.passages.screen.full_passage", broken)
         await chat.press("ctrl+o")
-        await chat.until(lambda: "Internal error" in seen(chat))
+        await chat.until(lambda: "A bug in Palimpsest" in seen(chat))
         await chat.press("escape")
         await chat.press("escape")
         assert chat.app.screen is chat.screen
