@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from agent.events import AnswerStored, ContextReady, Notice, ReasoningDelta, SessionEvent, TextDelta
+from agent.events import (
+    AnswerStored,
+    ContextReady,
+    Notice,
+    PermissionRequested,
+    ReasoningDelta,
+    SessionEvent,
+    TextDelta,
+    ToolStarted,
+)
 from foundation.errors import PalimpsestError
 from foundation.log import logger
 from foundation.privacy import clear
@@ -75,11 +84,13 @@ class WarmUp:
                 yield event
 
     def _note(self, event: SessionEvent, *, is_new: bool) -> None:
-        """Measures the time to the first word of a new conversation."""
+        """Measures the time to the first word of a new conversation, or to its first tool call."""
         match event:
             case ContextReady() if is_new and self._sent is None:
                 self._sent = time.monotonic()
-            case TextDelta() | ReasoningDelta() if self._sent is not None and not self._took:
+            case TextDelta() | ReasoningDelta() | PermissionRequested() | ToolStarted() if (
+                self._sent is not None and not self._took
+            ):
                 self._took = time.monotonic() - self._sent
             case _:
                 pass

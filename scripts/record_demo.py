@@ -25,8 +25,8 @@ KEY_S: Final = 0.045  # between two keys
 LEAST_S: Final = 0.08  # between two pictures
 LONGEST_S: Final = 600  # for one answer
 SHORTENED: Final = 8
-ESC, ENTER, PAGE_UP = "\x1b", "\r", "\x1b[5~"
-KEYS: Final = frozenset({ENTER, ESC, PAGE_UP})
+ESC, ENTER, CTRL_T = "\x1b", "\r", "\x14"
+KEYS: Final = frozenset({ENTER, ESC, CTRL_T})
 
 TALK: Final = (
     ("2026-10-14T09:12:00Z", "user", "The payment gateway restarts every night and our client gives up too early."),
@@ -95,23 +95,23 @@ def record(root: Path, address: str, model: str) -> tuple[list[Frame], float]:
         "USERPROFILE": str(root),
         "PALIMPSEST_CONFIG_DIR": str(root / "config"),
         "PALIMPSEST_COMMAND": "palimpsest",
-        "PALIMPSEST_MODELS_DEFAULT": f"openai:{model}@{address}/v1",
     }
     for words in (("init", str(workspace)), ("--workspace", str(workspace), "import", str(talk), "--source", "talks")):
         command = [*PROGRAM, *words]
         subprocess.run(command, check=True, cwd=ROOT, env={**os.environ, **environment}, capture_output=True)
-    terminal = _opened(workspace, project, environment)
+    terminal = _opened(workspace, project, f"openai:{model}@{address}/v1", environment)
     try:
         return _session(terminal)
     finally:
         terminal.close()
 
 
-def _opened(workspace: Path, project: Path, environment: Mapping[str, str]) -> Terminal:
+def _opened(workspace: Path, project: Path, model: str, environment: Mapping[str, str]) -> Terminal:
     start = ("/bin/sh", "-c", f'cd "{project}" && exec "$0" -m tui.main "$@"', sys.executable)
     columns, rows = SIZE
     path = {"PYTHONPATH": str(ROOT)}
-    terminal = Terminal("--workspace", str(workspace), program=start, columns=columns, rows=rows, **environment, **path)
+    words = ("--workspace", str(workspace), "--model", model)
+    terminal = Terminal(*words, program=start, columns=columns, rows=rows, **environment, **path)
     terminal.until(lambda text: "AGENTS.md" in text)
     terminal.settle(1.0)
     return terminal
@@ -120,14 +120,14 @@ def _opened(workspace: Path, project: Path, environment: Mapping[str, str]) -> T
 def _session(terminal: Terminal) -> tuple[list[Frame], float]:
     recording = DemoRecording(terminal)
     recording.wait(1.5)
-    recording.type("y")  # the project's AGENTS.md is trusted
+    recording.type(CTRL_T)  # the project's AGENTS.md is trusted
     recording.wait(1.0)
     recording.type(MESSAGE)
     recording.wait(0.4)
     recording.type(ENTER)
-    recording.wait_for_model(lambda text: "MAX_RETRIES = 5" in text and "?" in text)
+    recording.wait_for_model(lambda text: "1 Once" in text)
     recording.wait(2.5)
-    recording.type("y")  # the edit is permitted
+    recording.type("1")  # the edit is permitted
     recording.wait(0.5)
     recording.wait_for_model(lambda text: "esc" not in text.lower().splitlines()[-1])
     recording.wait(2.5)

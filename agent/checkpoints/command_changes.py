@@ -86,7 +86,7 @@ class UnfinishedCommands:
 
     @property
     def covers(self) -> bool:
-        """Whether there is a project folder of which the files are secured."""
+        """Whether the files of any project folder are secured."""
         return self.secured is not None and bool(self.secured.coverage.folders())
 
     def secure(self, is_stopped: Callable[[], bool] = lambda: False) -> dict[str, int]:
@@ -129,7 +129,8 @@ class UnfinishedCommands:
         return running
 
     def changes(self, command: StoredCommand, snapshots: dict[str, int]) -> tuple[ChangedFile, ...]:
-        """What differs in the snapshots, and in the other files now. Raises PalimpsestError, OSError."""
+        """Returns the files that differ between the snapshots, and the other files that have changed. Raises
+        PalimpsestError, OSError."""
         found = self.secured.changes(command.snapshots, snapshots, self.blobs) if self.secured else []
         return (*found, *changed_files(command.files, self.blobs))
 

@@ -51,7 +51,7 @@ class CommandCheckpoints:
 
     @property
     def covers(self) -> bool:
-        """Whether files are secured before commands."""
+        """Whether files are secured before a command runs."""
         return self._unfinished.covers
 
     def secure_ahead(self) -> None:
@@ -100,7 +100,7 @@ class CommandCheckpoints:
 
     @property
     def is_settled(self) -> bool:
-        """Whether the changes of the last command are recorded."""
+        """Whether the changes made by the last command have been recorded."""
         return self._thread is None or not self._thread.is_alive()
 
     def settle(self) -> None:

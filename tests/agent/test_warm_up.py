@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 
 from agent import warm_up
-from agent.events import Notice, UsageKnown
+from agent.events import Notice, PermissionRequested, UsageKnown
+from agent.permissions.action import PermissionAnswer
 from agent.session import Session
 from agent.warm_up import WARM_UP
 from foundation.paths import Workspace
 from models.settings import ModelSettings
 from tests.agent.headless.tool_answers import ChatServer
-from tests.agent.sessions import open_session, turn
+from tests.agent.sessions import calls, open_session, turn
 from tests.loopback import Loopback, Pause, chat, chat_bytes, data, stream
 from tests.servers import Scripted, scripted_llama  # noqa: F401
 
@@ -136,3 +137,20 @@ async def test_a_quick_answer_offers_nothing(workspace: Workspace, tmp_path: Pat
         seen = await turn(session, "hello")
         await session.close()
     assert not [event for event in seen if isinstance(event, Notice)]
+
+
+async def test_the_time_in_which_the_user_decides_is_none_of_the_servers(
+    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(warm_up, "SLOW_S", 0.5)
+    with ChatServer() as server:
+        server.plays(calls("remember", note="Tea is at four."), chat("Noted."))
+        session = open_session(workspace, tmp_path, server)
+        offers: list[str] = []
+        async for event in session.send("Please remember that tea is at four."):
+            if isinstance(event, PermissionRequested):
+                await asyncio.sleep(0.7)
+                event.answer.set_result(PermissionAnswer(True))
+            offers += [event.text] if isinstance(event, Notice) and "warm_up" in event.text else []
+        await session.close()
+    assert offers == []
